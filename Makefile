@@ -1,0 +1,57 @@
+# Every target sets up what it needs: a virtual environment in .venv, built once
+# and again only when pyproject.toml changes.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+SOURCES := src tests $(wildcard benchmarks)
+
+# The tests run in two processes: more BLAS threads than that would only compete.
+TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint format bench bench-power clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# `--without-pip` and `pip --python` also work where the system splits ensurepip off.
+define install
+$(PYTHON) -m venv --without-pip $(1)
+$(PYTHON) -m pip --python $(1)/bin/python install -qq --disable-pip-version-check --editable '.[$(2)]'
+@touch $(1)/.stamp
+endef
+
+$(VENV)/.stamp: pyproject.toml
+	$(call install,$(VENV),dev)
+
+$(BENCH)/.stamp: pyproject.toml
+	$(call install,$(BENCH),bench)
+
+venv: $(VENV)/.stamp ## build the virtual environment
+
+demo: venv ## test MNIST digits, and a pair with no difference
+	@$(BIN)/nosplit demo
+
+test: lint ## lint, types, import contract, doctests, README examples, tests
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2
+
+lint: venv ## ruff, mypy and the import contract
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: venv ## apply what ruff can mend
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-power: $(BENCH)/.stamp ## power against other tests
+	$(BENCH)/bin/python benchmarks/power.py
+
+clean: ## remove the environments and caches
+	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -1,0 +1,76 @@
+"""Exceptions and warnings: every one the library raises on its own account."""
+
+__all__ = [
+    "DroppedKernelWarning",
+    "InputError",
+    "NearCopyWarning",
+    "NosplitWarning",
+    "NotATestWarning",
+    "OrderedDataWarning",
+    "TruncatedSampleWarning",
+    "UnsafeAsymptoticsWarning",
+]
+
+
+class InputError(ValueError):
+    """The input breaks a rule.
+
+    The message names the argument in backticks, the rule, and what was received, with a hint
+    where there is one. It is a `ValueError`, so callers need not know the library to catch it.
+    """
+
+
+class NosplitWarning(UserWarning):
+    """Base class of all warnings, for filtering them together.
+
+    A warning never accompanies a wrong number: the result stands, and the warning says what the
+    reader should know before relying on it. The same texts are kept in the result's `warnings`.
+    """
+
+
+class TruncatedSampleWarning(NosplitWarning):
+    """Rows were left out of the test.
+
+    Samples of different sizes are cut to the smaller one, and an odd unit at the end has no
+    partner. The message and the result's `n_used` say how many rows took part.
+    """
+
+
+class DroppedKernelWarning(NosplitWarning):
+    """A kernel was dropped because its statistic does not vary.
+
+    Its pair values are all zero, so it says nothing about the samples: a bandwidth far too small
+    or far too large for the data does this. The test is that of the remaining kernels.
+    """
+
+
+class NearCopyWarning(NosplitWarning):
+    """Two kernels are nearly copies of one another.
+
+    Their correlation is so close to one that the covariance is badly conditioned. The test stays
+    valid, but its p-value reacts to rounding, and the weights of the two cannot be told apart.
+    """
+
+
+class NotATestWarning(NosplitWarning):
+    """The method does not control the level.
+
+    `naive` learns and tests on the same data without correcting for it, which is there to show
+    what goes wrong. Its p-values are too small, and no conclusion should rest on them.
+    """
+
+
+class UnsafeAsymptoticsWarning(NosplitWarning):
+    """The normal approximation may be poor here.
+
+    There are too few pairs for the number of kernels, or units take part in so many pairs that
+    skewness shows. The true level can differ from the nominal one; exact calibration cannot.
+    """
+
+
+class OrderedDataWarning(NosplitWarning):
+    """The rows look ordered, and were not shuffled.
+
+    Pairs of neighbouring rows are then not independent draws, and the level is not controlled.
+    Shuffle the rows, or let the test do it (`shuffle=True`).
+    """
