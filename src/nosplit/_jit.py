@@ -1,0 +1,37 @@
+"""Compilation with numba, cached on disk only where nobody else can write.
+
+numba's cache files are pickles: loading one from a folder that others can write would run their
+code. `compiled` therefore caches only in a folder that belongs to the user alone, and compiles
+in memory otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+__all__ = ["compiled"]
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile `function` in nopython mode, without the GIL, cached where that is safe."""
+    cached = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    if is_private(Path(cached.stats.cache_path)):
+        return cached
+    return numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody but the user and root can write into `folder` (or where it will be made)."""
+    while not folder.exists():
+        folder = folder.parent
+    status = folder.stat()
+    if not hasattr(os, "getuid"):  # Windows: profiles are private by default
+        return True
+    others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != os.getgid() else 0)
+    return not status.st_mode & others and status.st_uid in (0, os.getuid())

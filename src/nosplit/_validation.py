@@ -1,0 +1,164 @@
+"""Input checks, in one place: every message names the argument, the rule and what came."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._errors import InputError
+
+__all__ = [
+    "check_alpha",
+    "check_covariance",
+    "check_fraction",
+    "check_matrix",
+    "check_rng",
+    "check_sample",
+    "check_vector",
+    "resolve",
+]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+
+def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
+    """Turn a string into the object it is short for; suggest the nearest name if misspelt."""
+    if not isinstance(value, str):
+        return value
+    if value in known:
+        return known[value]
+    near = difflib.get_close_matches(value, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"`{name}` must be one of {_names(known)}, got {value!r}.{hint}")
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(repr(n) for n in names)
+
+
+def _numeric(value: ArrayLike, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{name}` must be a rectangular array of numbers: {error}.") from error
+    if array.dtype == np.bool_ or np.issubdtype(array.dtype, np.integer):
+        array = array.astype(np.float64)
+    if not np.issubdtype(array.dtype, np.floating):
+        raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}.")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    return array
+
+
+def _finite(array: NDArray[Any], name: str) -> None:
+    """Sums are finite exactly when all entries are (or overflow); look closer only if not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(np.sum(array, dtype=np.float64))
+    if not suspicious:
+        return
+    for start in range(0, len(array), 65536):
+        bad = ~np.isfinite(array[start : start + 65536])
+        if bad.any():
+            where = np.argwhere(bad)[0]
+            where[0] += start
+            count = sum(
+                int(np.count_nonzero(~np.isfinite(array[i : i + 65536])))
+                for i in range(0, len(array), 65536)
+            )
+            raise InputError(
+                f"`{name}` must be finite, got {array[tuple(where)]} at index "
+                f"{tuple(int(i) for i in where)} ({count} such values in all). "
+                "Remove or fill in those rows first."
+            )
+
+
+def check_vector(value: ArrayLike, name: str, *, size: int | None = None) -> Array:
+    """A finite vector, of the given size if one is asked for."""
+    array = _numeric(value, name).astype(np.float64, copy=False)
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}.")
+    if size is not None and len(array) != size:
+        raise InputError(f"`{name}` must have {size} entries, got {len(array)}.")
+    _finite(array, name)
+    return array
+
+
+def check_matrix(value: ArrayLike, name: str, *, columns: int | None = None) -> Array:
+    """A finite matrix with at least one row, with the given number of columns if asked for."""
+    array = _numeric(value, name).astype(np.float64, copy=False)
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"`{name}` must be a non-empty matrix, got shape {array.shape}.")
+    if columns is not None and array.shape[1] != columns:
+        raise InputError(f"`{name}` must have {columns} columns, got {array.shape[1]}.")
+    _finite(array, name)
+    return array
+
+
+def check_covariance(value: ArrayLike, size: int, name: str = "cov") -> Array:
+    """A symmetric matrix with a diagonal ≥ 0 (whitening checks that it is semidefinite)."""
+    array = check_matrix(value, name, columns=size)
+    if array.shape[0] != size:
+        raise InputError(f"`{name}` must be {size} × {size}, got shape {array.shape}.")
+    check_symmetric(array[None], name)
+    return array
+
+
+def check_symmetric(cov: Array, name: str = "cov") -> None:
+    """Check a batch (K, d, d) of covariance matrices on the scale of their own diagonals."""
+    diagonal = np.diagonal(cov, axis1=1, axis2=2)
+    if np.any(diagonal < 0):
+        raise InputError(f"`{name}` must have a diagonal ≥ 0, got {diagonal.min():g}.")
+    sd = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    dead = np.broadcast_to((diagonal == 0)[:, :, None], cov.shape)
+    if np.any(cov[dead] != 0):
+        raise InputError(f"`{name}` has a variance of 0 with a covariance other than 0.")
+    difference = np.abs(cov - cov.transpose(0, 2, 1)) / sd[:, :, None] / sd[:, None, :]
+    if np.any(difference > 1e-6):
+        raise InputError(
+            f"`{name}` must be symmetric, got entries that differ by {difference.max():.2g} "
+            "on the correlation scale."
+        )
+
+
+def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[Any]:
+    """A sample as an (n, p) array of float64 (or float32, which stays as it is)."""
+    array = _numeric(value, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(
+            f"`{name}` must be a vector or an (n, p) array, got {array.ndim} dimensions. "
+            "Flatten each observation to one row first."
+        )
+    if array.shape[1] == 0:
+        raise InputError(f"`{name}` must have at least one column, got shape {array.shape}.")
+    if len(array) < smallest:
+        raise InputError(f"`{name}` must have at least {smallest} rows, got {len(array)}.")
+    _finite(array, name)
+    return array
+
+
+def check_alpha(alpha: float) -> float:
+    """A level strictly between 0 and 1."""
+    return check_fraction(alpha, "alpha")
+
+
+def check_fraction(value: float, name: str) -> float:
+    """A number strictly between 0 and 1."""
+    if not isinstance(value, (int, float, np.floating)) or not 0.0 < float(value) < 1.0:
+        raise InputError(f"`{name}` must be strictly between 0 and 1, got {value!r}.")
+    return float(value)
+
+
+def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
+    """A generator from a seed ≥ 0, or the generator itself."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise InputError(f"`rng` must be an int ≥ 0 or a numpy Generator, got {rng!r}.")

@@ -1,0 +1,39 @@
+"""The tests of the paper on a jointly normal vector (τ, Σ), one file each.
+
+Every method is a frozen dataclass that is called with τ, (..., d), and Σ, (d, d) or (..., d, d),
+and gives a `Selection`. A single vector and a batch run through the same code.
+"""
+
+from __future__ import annotations
+
+from nosplit.methods._base import Method, Selection
+from nosplit.methods.best import Best
+from nosplit.methods.chibar import ChiBar
+from nosplit.methods.naive import Naive
+from nosplit.methods.nonnegative import Nonnegative
+from nosplit.methods.ost import OST
+from nosplit.methods.split import Split
+from nosplit.methods.wald import Wald
+
+__all__ = [
+    "METHODS",
+    "OST",
+    "Best",
+    "ChiBar",
+    "Method",
+    "Naive",
+    "Nonnegative",
+    "Selection",
+    "Split",
+    "Wald",
+]
+
+METHODS: dict[str, Method] = {
+    "ost": OST(),
+    "nonnegative": Nonnegative(),
+    "wald": Wald(),
+    "best": Best(),
+    "split": Split(),
+    "chibar": ChiBar(),
+    "naive": Naive(),
+}

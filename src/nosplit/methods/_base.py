@@ -1,0 +1,148 @@
+"""What every method takes and gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._errors import InputError
+from nosplit._validation import check_symmetric
+from nosplit.normal import Whitened, Whitening
+
+__all__ = ["Batch", "Method", "Selection", "canonical", "prepare"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a method made of a vector (τ, Σ), or of a batch of them.
+
+    Every field has the batch's shape in front (none for a single vector).
+
+    Attributes
+    ----------
+    statistic, log_pvalue : array
+        The value of the selected statistic and the logarithm of its p-value.
+    weights : array, shape (..., d)
+        The selected combination β*.
+    active : array of bool, shape (..., d)
+        The active set 𝒰 on which the null law is conditioned.
+    dof : array of int
+        Degrees of freedom l of the null law.
+    truncation : array
+        𝒱⁻ where the null law is a truncated normal (-inf: not truncated), nan where it is a
+        chi law with `dof` degrees of freedom.
+    mixture : array, shape (..., d + 1), optional
+        Weights of the chi-bar law, where the null is that.
+    """
+
+    statistic: Array
+    log_pvalue: Array
+    weights: Array
+    active: NDArray[np.bool_]
+    dof: NDArray[np.int_]
+    truncation: Array
+    mixture: Array | None = None
+
+    def reshape(self, shape: tuple[int, ...]) -> Selection:
+        """The same outcomes with another batch shape."""
+        d = self.weights.shape[-1]
+        return Selection(
+            self.statistic.reshape(shape),
+            self.log_pvalue.reshape(shape),
+            self.weights.reshape(*shape, d),
+            self.active.reshape(*shape, d),
+            self.dof.reshape(shape),
+            self.truncation.reshape(shape),
+            None if self.mixture is None else self.mixture.reshape(*shape, d + 1),
+        )
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A rule that picks a combination of base statistics and knows its null law."""
+
+    @property
+    def name(self) -> str:
+        """Short name, as in `method="ost"`."""
+        ...
+
+    def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
+        """Apply the rule to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Checked input: `tau` (B, d), the factored covariance, and the caller's batch shape."""
+
+    tau: Array
+    white: Whitened
+    shape: tuple[int, ...]
+
+    @property
+    def t(self) -> Array:
+        """Standardised statistics D^(-1) τ."""
+        return self.tau / self.white.scale
+
+
+def prepare(tau: ArrayLike, cov: ArrayLike, whitening: Whitening) -> Batch:
+    """Check (τ, Σ), flatten the batch and factor Σ.
+
+    A coordinate without variance must be zero; it then has no influence.
+    """
+    tau, cov = np.asarray(tau, dtype=np.float64), np.asarray(cov, dtype=np.float64)
+    d = tau.shape[-1] if tau.ndim else 0
+    if d == 0 or cov.shape[-2:] != (d, d) or (cov.ndim > 2 and cov.shape[:-2] != tau.shape[:-1]):
+        raise InputError(
+            "`cov` must be (d, d), or (..., d, d) with the batch shape of `tau` (..., d); "
+            f"got shapes {tau.shape} and {cov.shape}."
+        )
+    if not (np.isfinite(tau).all() and np.isfinite(cov).all()):
+        raise InputError("`tau` and `cov` must be finite.")
+    flat = tau.reshape(-1, d)
+    matrices = cov.reshape(-1, d, d)
+    check_symmetric(matrices)
+    dead = np.diagonal(matrices, axis1=1, axis2=2) == 0
+    if np.any(dead & (flat != 0)):
+        raise InputError("`tau` has an entry other than 0 where `cov` has a variance of 0.")
+    if np.any(dead.all(axis=1)):
+        raise InputError("`cov` must have a positive variance, got zeros only.")
+    return Batch(flat, whitening(matrices), tau.shape[:-1])
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """Theorem 1's quantities for max α'ρ / √(α'Gα) over α ≥ 0."""
+
+    alpha: Array
+    statistic: Array
+    dof: NDArray[np.int_]
+    truncation: Array
+
+
+def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
+    """Maximise α'ρ / √(α'Gα) over α ≥ 0 (Remark 1's canonical form, Theorem 1).
+
+    Where no entry or one entry of the solution is positive, the maximum is over single
+    coordinates, and its law a truncated normal; else it is a chi law.
+    """
+    from nosplit._nnls import solve_batch
+    from nosplit.normal import select_one
+
+    alpha = solve_batch(G, rho, dependent)
+    dof = np.count_nonzero(alpha, axis=1)
+    quadratic = np.einsum("bi,bi->b", alpha, (alpha[:, None, :] @ G)[:, 0])
+    statistic = np.sqrt(np.maximum(quadratic, 0.0))
+    truncation = np.full(len(rho), np.nan)
+    few = np.flatnonzero(dof <= 1)
+    if len(few):
+        one = select_one(G if G.shape[0] == 1 else G[few], rho[few])
+        alpha[few] = 0.0
+        alpha[few, one.index] = 1.0
+        statistic[few], truncation[few], dof[few] = one.statistic, one.truncation, 1
+    return Canonical(alpha, statistic, dof, truncation)

@@ -1,0 +1,59 @@
+"""Selection of one base statistic (Section 3.1, Corollary 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nosplit.methods._base import Selection, prepare
+from nosplit.normal import Whitening, log_truncated_sf, select_one, unit
+
+__all__ = ["Best"]
+
+
+@dataclass(frozen=True)
+class Best:
+    """Test with the single base statistic whose standardised value is largest.
+
+    The null law is the standard normal truncated below at 𝒱⁻, an instance of
+    `polyhedral_truncation`. Σ is not inverted; `whitening` is there for the common interface.
+
+    Parameters
+    ----------
+    whitening : Whitening
+        How Σ is standardised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> out = Best()([13.5, 12.0], [[1.0, 0.5], [0.5, 1.0]])
+    >>> print(f"p = {np.exp(out.log_pvalue):.1e}, truncated at {out.truncation}")
+    p = 1.8e-16, truncated at 10.5
+    """
+
+    whitening: Whitening = field(default_factory=Whitening)
+
+    @property
+    def name(self) -> str:
+        """Short name of the method."""
+        return "best"
+
+    def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
+        """Apply the test to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
+        batch = prepare(tau, cov, self.whitening)
+        d = batch.tau.shape[1]
+        C = np.asarray(cov, dtype=np.float64).reshape(-1, d, d)
+        C = C / batch.white.scale[:, :, None] / batch.white.scale[:, None, :]
+        one = select_one(C, batch.t)
+        active = np.zeros(batch.tau.shape, dtype=bool)
+        active[np.arange(len(active)), one.index] = True
+        return Selection(
+            one.statistic,
+            log_truncated_sf(one.statistic, one.truncation),
+            unit(active / batch.white.scale),
+            active,
+            np.ones(len(active), dtype=int),
+            one.truncation,
+        ).reshape(batch.shape)

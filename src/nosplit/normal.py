@@ -1,0 +1,348 @@
+"""What the tests need of normal vectors: tails, truncated laws, whitening, the polyhedral lemma.
+
+Everything here takes d numbers and a d x d matrix. Arrays may carry a leading batch axis: `tau`
+is (B, d) and `cov` (1, d, d), shared by the batch, or (B, d, d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from nosplit._errors import InputError
+from nosplit._validation import check_covariance, check_matrix, check_vector
+
+__all__ = [
+    "PolyhedralTruncation",
+    "Whitened",
+    "Whitening",
+    "log_chi_sf",
+    "log_truncated_sf",
+    "optimal_weights",
+    "polyhedral_truncation",
+    "select_one",
+]
+
+Array = NDArray[np.float64]
+
+# Correlation above which two candidates count as one (1 - c_ju in the truncation's denominator).
+COPY = 1e-12
+
+
+def log_chi_sf(x: ArrayLike, dof: ArrayLike) -> Array:
+    """Logarithm of P(chi_dof >= x), accurate where the probability itself underflows."""
+    x, a = np.broadcast_arrays(np.maximum(x, 0.0), np.asarray(dof) / 2.0)
+    half = 0.5 * x * x
+    tail = special.gammaincc(a, half)
+    far = tail < 1e-290
+    out = np.log(np.where(far, 1.0, tail))
+    if far.any():
+        out = np.where(far, _log_upper_gamma(np.where(far, a, 1.0), np.where(far, half, 1e3)), out)
+    return out
+
+
+def _log_upper_gamma(a: Array, x: Array) -> Array:
+    """Log of Q(a, x) far in the tail: Legendre's continued fraction by the modified Lentz rule."""
+    b = x + 1.0 - a
+    c = np.full_like(x, 1e300)
+    d = 1.0 / b
+    fraction = d
+    for i in range(1, 200):
+        an = -i * (i - a)
+        b = b + 2.0
+        d = 1.0 / (an * d + b)
+        c = b + an / c
+        change = c * d
+        fraction = fraction * change
+        if np.all(np.abs(change - 1.0) < 1e-16):
+            break
+    with np.errstate(over="ignore"):
+        return a * np.log(x) - x - special.gammaln(a) + np.log(fraction)
+
+
+def _log_mass(lower: Array, upper: Array) -> Array:
+    """Log of the standard normal mass of [lower, upper]."""
+    flip = lower > 0
+    a, b = np.where(flip, -upper, lower), np.where(flip, -lower, upper)
+    log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inside = np.where(np.isneginf(log_b), 0.0, log_a - log_b)
+        return np.asarray(log_b + np.log1p(-np.exp(np.minimum(inside, 0.0))))
+
+
+def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) -> Array:
+    """Logarithm of P(Z >= x | lower <= Z <= upper) for a standard normal Z.
+
+    The tails are divided as logarithms, through the scaled complementary error function where
+    both are far out, so that `lower` = 30 is as good as `lower` = 0.
+    """
+    x, a, b = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, lower, upper)))
+    x = np.clip(x, a, b)
+    with np.errstate(invalid="ignore"):
+        one_sided = special.log_ndtr(-x) - special.log_ndtr(-a)
+        far = (a > 0) & np.isfinite(x)
+        x_far, a_far = np.where(far, x, 1.0), np.where(far, a, 1.0)
+        scaled = np.log(special.erfcx(x_far / np.sqrt(2)) / special.erfcx(a_far / np.sqrt(2)))
+        one_sided = np.where(far, scaled - 0.5 * (x_far - a_far) * (x_far + a_far), one_sided)
+        two_sided = _log_mass(x, b) - _log_mass(a, b)
+    out = np.where(np.isposinf(b), one_sided, two_sided)
+    return np.where(x <= a, 0.0, np.minimum(out, 0.0))
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """How a covariance matrix is inverted.
+
+    Parameters
+    ----------
+    standardise : bool
+        Work on the correlation matrix (default). `False` truncates the covariance matrix itself,
+        the rule of Appendix E of the paper; the outcome then depends on the units of the data.
+    rcond : float
+        Eigenvalues below `rcond` times the largest count as zero.
+
+    Examples
+    --------
+    >>> Whitening()(np.diag([4.0, 1.0])).rank
+    array([2])
+    """
+
+    standardise: bool = True
+    rcond: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.rcond < 1.0:
+            raise InputError(f"`rcond` must be in [0, 1), got {self.rcond!r}.")
+
+    def __call__(self, cov: Array) -> Whitened:
+        """Factor one covariance matrix, (d, d), or a batch, (K, d, d)."""
+        cov = cov if cov.ndim == 3 else cov[None]
+        diagonal = np.diagonal(cov, axis1=1, axis2=2)
+        live = diagonal > 0
+        scale = np.where(live, np.sqrt(np.where(live, diagonal, 1.0)), 1.0)
+        if not self.standardise:
+            # One common factor keeps eigenvalues of any magnitude in range; it cancels.
+            scale = np.broadcast_to(scale.max(axis=1, keepdims=True), scale.shape)
+        C = cov / scale[:, :, None] / scale[:, None, :]
+        values, vectors = np.linalg.eigh(C)
+        if np.any(values[:, 0] < -1e-6 * values[:, -1]):
+            raise InputError(
+                "`cov` must be positive semidefinite; its smallest eigenvalue is "
+                f"{(values[:, 0] / values[:, -1]).min():.2g} times its largest."
+            )
+        keep = values > self.rcond * values[:, -1:]
+        root = np.sqrt(np.where(keep, values, 0.0))
+        inverse = np.where(keep, 1.0 / np.where(keep, root, 1.0), 0.0)
+        rows = vectors.transpose(0, 2, 1)
+        return Whitened(
+            scale=scale,
+            root=root[:, :, None] * rows,
+            inverse_root=inverse[:, :, None] * rows,
+            rank=keep.sum(axis=1),
+            # Full rank: the matrix as it came, not as its factors multiply out.
+            gram=np.where(keep.all(axis=1)[:, None, None], C, gram(root[:, :, None] * rows)),
+            # Below every pivot of a matrix of full rank, above what near-copies leave.
+            dependent=max(0.05 * self.rcond, 32.0 * float(np.finfo(float).eps)),
+        )
+
+
+def gram(root: Array) -> Array:
+    """B'B for each B of a batch."""
+    return np.asarray(root.transpose(0, 2, 1) @ root)
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """A factored covariance matrix (or K of them): C = B'B on the scale D, A = B'^+ .
+
+    `root` is B and `inverse_root` A; both are (K, d, d), with rows of zeros for the eigenvalues
+    that count as zero, so that a batch of different ranks is still one array.
+    """
+
+    scale: Array
+    root: Array
+    inverse_root: Array
+    rank: NDArray[np.int_]
+    gram: Array
+    dependent: float
+
+    def whiten(self, tau: Array) -> Array:
+        """Standardised and whitened statistics: w = Λ^(-1/2) V' D^(-1) τ, (B, d)."""
+        return _apply(self.inverse_root, tau / self.scale)
+
+    def colour(self, w: Array) -> Array:
+        """The statistics D^(-1) τ that whiten to w (their projection on the range of C)."""
+        return _apply(self.root.transpose(0, 2, 1), w)
+
+    def weights(self, w: Array) -> Array:
+        """The combination β = D^(-1) V Λ^(-1/2) w, for which β'τ is the inner product with w."""
+        return _apply(self.inverse_root.transpose(0, 2, 1), w) / self.scale
+
+    def inversegram(self) -> Array:
+        """C^+ on the scale D, (K, d, d)."""
+        return gram(self.inverse_root)
+
+
+def _apply(matrix: Array, vectors: Array) -> Array:
+    """One matrix for the whole batch, or one each."""
+    if matrix.shape[0] == 1:
+        return np.asarray(vectors @ matrix[0].T)
+    return np.einsum("kij,kj->ki", matrix, vectors)
+
+
+def unit(vectors: Array) -> Array:
+    """Rows scaled to Euclidean length one without overflow; rows of zeros stay."""
+    top = np.max(np.abs(vectors), axis=-1, keepdims=True, initial=0.0)
+    scaled = vectors / np.where(top > 0, top, 1.0)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return np.asarray(scaled / np.where(length > 0, length, 1.0))
+
+
+class Selected(NamedTuple):
+    """The winner among jointly normal candidates, and the truncation its victory implies."""
+
+    index: NDArray[np.int_]
+    statistic: Array
+    truncation: Array
+
+
+def select_one(G: Array, rho: Array) -> Selected:
+    """Corollary 1: the largest of s_j = ρ_j / √G_jj and where its null law is cut off.
+
+    Given that u wins and given what is independent of s_u, the null law of s_u is the standard
+    normal truncated below at 𝒱⁻ = s_u - min_j (s_u - s_j) / (1 - c_ju).
+
+    Parameters
+    ----------
+    G : array, shape (1, d, d) or (B, d, d)
+        Covariance matrices.
+    rho : array, shape (B, d)
+        Jointly normal values.
+    """
+    sd = np.sqrt(np.diagonal(G, axis1=1, axis2=2))
+    live = sd > 0
+    safe = np.where(live, sd, 1.0)
+    s = np.where(live, rho / safe, -np.inf)
+    index = np.argmax(s, axis=1)
+    rows = np.arange(len(rho))
+    which = rows if G.shape[0] > 1 else 0
+    correlation = G[which, index] / safe / safe[which, index, None]
+    top = s[rows, index]
+    distance = 1.0 - correlation
+    rivals = (distance > COPY) & live
+    rivals[rows, index] = False
+    gap = np.where(rivals, (top[:, None] - s) / np.where(rivals, distance, 1.0), np.inf)
+    return Selected(index, top, top - gap.min(axis=1))
+
+
+class PolyhedralTruncation(NamedTuple):
+    """A linear statistic of a normal vector and the interval that a selection leaves it."""
+
+    statistic: float
+    sd: float
+    lower: float
+    upper: float
+
+    @property
+    def log_pvalue(self) -> float:
+        """Log of the selective p-value of mean zero against a positive mean."""
+        value, lower, upper = (v / self.sd for v in (self.statistic, self.lower, self.upper))
+        return float(log_truncated_sf(value, lower, upper))
+
+    @property
+    def pvalue(self) -> float:
+        """Selective p-value of mean zero against a positive mean."""
+        return float(np.exp(self.log_pvalue))
+
+
+def polyhedral_truncation(
+    tau: ArrayLike, cov: ArrayLike, A: ArrayLike, b: ArrayLike, eta: ArrayLike
+) -> PolyhedralTruncation:
+    """Law of η'τ given that A τ ≤ b: a normal truncated to [𝒱⁻, 𝒱⁺] (Theorem 2).
+
+    The polyhedral lemma of Lee et al. (2016) for τ ~ N(μ, Σ): given the selection event and the
+    part of τ that is independent of η'τ, the statistic η'τ is normal with mean η'μ and variance
+    η'Ση, truncated to an interval.
+
+    Parameters
+    ----------
+    tau : array_like, shape (d,)
+        The observed vector; it must satisfy A τ ≤ b.
+    cov : array_like, shape (d, d)
+        Its covariance matrix Σ.
+    A : array_like, shape (s, d)
+        The selection event's matrix.
+    b : array_like, shape (s,)
+        The selection event's right-hand side.
+    eta : array_like, shape (d,)
+        The direction that is tested.
+
+    Returns
+    -------
+    PolyhedralTruncation
+        `statistic`, `sd`, `lower` and `upper`, on the scale of η'τ; `pvalue`, `log_pvalue`.
+
+    Examples
+    --------
+    The larger of two independent values was picked for the test:
+
+    >>> cut = polyhedral_truncation([2.0, 1.5], np.eye(2), [[-1.0, 1.0]], [0.0], [1.0, 0.0])
+    >>> cut.lower, cut.upper
+    (1.5, inf)
+    >>> round(cut.pvalue, 4)
+    0.3405
+    """
+    tau = check_vector(tau, "tau")
+    cov = check_covariance(cov, len(tau))
+    A = check_matrix(A, "A", columns=len(tau))
+    b = check_vector(b, "b", size=len(A))
+    eta = check_vector(eta, "eta", size=len(tau))
+    variance = float(eta @ cov @ eta)
+    if variance <= 0.0:
+        raise InputError("`eta` must have positive variance under `cov`, got η'Ση = 0.")
+    c = cov @ eta / variance
+    value = float(eta @ tau)
+    slope = A @ c
+    room = b - A @ (tau - c * value)
+    slack = 1e-9 * (np.abs(A) @ np.abs(tau) + np.abs(b))
+    if np.any(A @ tau > b + slack):
+        raise InputError("`tau` must satisfy the selection event A τ ≤ b; it does not.")
+    noise = 1e-12 * (np.abs(A) @ np.abs(c))
+    falling, rising = slope < -noise, slope > noise
+    lower = float(np.max(room[falling] / slope[falling], initial=-np.inf))
+    upper = float(np.min(room[rising] / slope[rising], initial=np.inf))
+    return PolyhedralTruncation(value, float(np.sqrt(variance)), lower, upper)
+
+
+def optimal_weights(mu: ArrayLike, cov: ArrayLike, *, whitening: Whitening | None = None) -> Any:
+    """Combination of base statistics with the largest signal-to-noise ratio, β^∞ (equation 3).
+
+    Parameters
+    ----------
+    mu : array_like, shape (d,)
+        Means of the base statistics.
+    cov : array_like, shape (d, d)
+        Their covariance matrix Σ.
+    whitening : Whitening, optional
+        How Σ is inverted.
+
+    Returns
+    -------
+    array, shape (d,)
+        Σ⁻¹μ scaled to length one.
+
+    Examples
+    --------
+    >>> optimal_weights([3.0, 4.0], [[1.0, 0.0], [0.0, 1.0]])
+    array([0.6, 0.8])
+    """
+    mu = check_vector(mu, "mu")
+    cov = check_covariance(cov, len(mu))
+    if not np.any(mu):
+        raise InputError("`mu` must have an entry other than 0: no combination is best.")
+    white = (whitening or Whitening())(cov)
+    return unit(white.weights(white.whiten(mu[None])))[0]
