@@ -41,7 +41,7 @@ lint: venv ## ruff, mypy and the import contract
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 format: venv ## apply what ruff can mend
 	$(BIN)/ruff check --fix $(SOURCES)

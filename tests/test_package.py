@@ -1,0 +1,52 @@
+"""What is shipped, and what importing it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import nosplit
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        yield archive
+
+
+def test_wheel_ships_data_types_and_licences(wheel):
+    names = set(wheel.namelist())
+    info = f"nosplit-{nosplit.__version__}.dist-info"
+    assert {
+        "nosplit/py.typed",
+        "nosplit/data/mnist_7x7.npz",
+        "nosplit/data/LICENSE-MNIST",
+        f"{info}/licenses/LICENSE",
+        f"{info}/licenses/src/nosplit/data/LICENSE-MNIST",
+    } <= names
+    metadata = wheel.read(f"{info}/METADATA").decode()
+    assert "License-Expression: MIT AND CC-BY-SA-3.0" in metadata
+
+
+def test_mnist_licence_keeps_the_attribution(wheel):
+    notice = wheel.read("nosplit/data/LICENSE-MNIST").decode()
+    for words in ("Yann LeCun", "Corinna Cortes", "Attribution-ShareAlike 3.0"):
+        assert words in notice
+
+
+def test_import_is_light():
+    heavy = ["numba", "scipy.stats", "matplotlib", "typer", "rich"]
+    program = f"import sys, nosplit; print(*(m for m in {heavy} if m in sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert result.stdout.split() == []
