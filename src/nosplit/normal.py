@@ -60,8 +60,7 @@ def _log_upper_gamma(a: Array, x: Array) -> Array:
         fraction = fraction * change
         if np.all(np.abs(change - 1.0) < 1e-16):
             break
-    with np.errstate(over="ignore"):
-        return a * np.log(x) - x - special.gammaln(a) + np.log(fraction)
+    return np.asarray(a * np.log(x) - x - special.gammaln(a) + np.log(fraction))
 
 
 def _log_mass(lower: Array, upper: Array) -> Array:
@@ -80,17 +79,18 @@ def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) 
     The tails are divided as logarithms, through the scaled complementary error function where
     both are far out, so that `lower` = 30 is as good as `lower` = 0.
     """
-    x, a, b = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, lower, upper)))
-    x = np.clip(x, a, b)
+    arguments = (np.asarray(v, dtype=np.float64) for v in (x, lower, upper))
+    value, a, b = np.broadcast_arrays(*arguments)
+    z = np.clip(value, a, b)
     with np.errstate(invalid="ignore"):
-        one_sided = special.log_ndtr(-x) - special.log_ndtr(-a)
-        far = (a > 0) & np.isfinite(x)
-        x_far, a_far = np.where(far, x, 1.0), np.where(far, a, 1.0)
-        scaled = np.log(special.erfcx(x_far / np.sqrt(2)) / special.erfcx(a_far / np.sqrt(2)))
-        one_sided = np.where(far, scaled - 0.5 * (x_far - a_far) * (x_far + a_far), one_sided)
-        two_sided = _log_mass(x, b) - _log_mass(a, b)
+        one_sided = special.log_ndtr(-z) - special.log_ndtr(-a)
+        far = (a > 0) & np.isfinite(z)
+        z_far, a_far = np.where(far, z, 1.0), np.where(far, a, 1.0)
+        scaled = np.log(special.erfcx(z_far / np.sqrt(2)) / special.erfcx(a_far / np.sqrt(2)))
+        one_sided = np.where(far, scaled - 0.5 * (z_far - a_far) * (z_far + a_far), one_sided)
+        two_sided = _log_mass(z, b) - _log_mass(a, b)
     out = np.where(np.isposinf(b), one_sided, two_sided)
-    return np.where(x <= a, 0.0, np.minimum(out, 0.0))
+    return np.where(z <= a, 0.0, np.minimum(out, 0.0))
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,7 @@ class Whitening:
                 f"{(values[:, 0] / values[:, -1]).min():.2g} times its largest."
             )
         keep = values > self.rcond * values[:, -1:]
+        rank = np.count_nonzero(keep, axis=1)
         root = np.sqrt(np.where(keep, values, 0.0))
         inverse = np.where(keep, 1.0 / np.where(keep, root, 1.0), 0.0)
         rows = vectors.transpose(0, 2, 1)
@@ -142,9 +143,9 @@ class Whitening:
             scale=scale,
             root=root[:, :, None] * rows,
             inverse_root=inverse[:, :, None] * rows,
-            rank=keep.sum(axis=1),
+            rank=rank,
             # Full rank: the matrix as it came, not as its factors multiply out.
-            gram=np.where(keep.all(axis=1)[:, None, None], C, gram(root[:, :, None] * rows)),
+            gram=np.where((rank == C.shape[1])[:, None, None], C, gram(root[:, :, None] * rows)),
             # Below every pivot of a matrix of full rank, above what near-copies leave.
             dependent=max(0.05 * self.rcond, 32.0 * float(np.finfo(float).eps)),
         )
@@ -172,26 +173,37 @@ class Whitened:
 
     def whiten(self, tau: Array) -> Array:
         """Standardised and whitened statistics: w = Λ^(-1/2) V' D^(-1) τ, (B, d)."""
-        return _apply(self.inverse_root, tau / self.scale)
+        return apply(self.inverse_root, tau / self.scale)
 
     def colour(self, w: Array) -> Array:
         """The statistics D^(-1) τ that whiten to w (their projection on the range of C)."""
-        return _apply(self.root.transpose(0, 2, 1), w)
+        return apply(self.root.transpose(0, 2, 1), w)
 
     def weights(self, w: Array) -> Array:
         """The combination β = D^(-1) V Λ^(-1/2) w, for which β'τ is the inner product with w."""
-        return _apply(self.inverse_root.transpose(0, 2, 1), w) / self.scale
+        return apply(self.inverse_root.transpose(0, 2, 1), w) / self.scale
 
-    def inversegram(self) -> Array:
+    def inverse_gram(self) -> Array:
         """C^+ on the scale D, (K, d, d)."""
         return gram(self.inverse_root)
 
+    def one(self, k: int) -> Whitened:
+        """The k-th of the K matrices, as a batch of one."""
+        return Whitened(
+            scale=self.scale[k : k + 1],
+            root=self.root[k : k + 1],
+            inverse_root=self.inverse_root[k : k + 1],
+            rank=self.rank[k : k + 1],
+            gram=self.gram[k : k + 1],
+            dependent=self.dependent,
+        )
 
-def _apply(matrix: Array, vectors: Array) -> Array:
-    """One matrix for the whole batch, or one each."""
+
+def apply(matrix: Array, vectors: Array) -> Array:
+    """M v for each v of a batch: one matrix for all of it, or one each."""
     if matrix.shape[0] == 1:
         return np.asarray(vectors @ matrix[0].T)
-    return np.einsum("kij,kj->ki", matrix, vectors)
+    return np.asarray(np.einsum("kij,kj->ki", matrix, vectors))
 
 
 def unit(vectors: Array) -> Array:
@@ -205,7 +217,7 @@ def unit(vectors: Array) -> Array:
 class Selected(NamedTuple):
     """The winner among jointly normal candidates, and the truncation its victory implies."""
 
-    index: NDArray[np.int_]
+    winner: NDArray[np.int_]
     statistic: Array
     truncation: Array
 
@@ -227,16 +239,16 @@ def select_one(G: Array, rho: Array) -> Selected:
     live = sd > 0
     safe = np.where(live, sd, 1.0)
     s = np.where(live, rho / safe, -np.inf)
-    index = np.argmax(s, axis=1)
+    winner = np.argmax(s, axis=1)
     rows = np.arange(len(rho))
     which = rows if G.shape[0] > 1 else 0
-    correlation = G[which, index] / safe / safe[which, index, None]
-    top = s[rows, index]
+    correlation = G[which, winner] / safe / safe[which, winner, None]
+    top = s[rows, winner]
     distance = 1.0 - correlation
     rivals = (distance > COPY) & live
-    rivals[rows, index] = False
+    rivals[rows, winner] = False
     gap = np.where(rivals, (top[:, None] - s) / np.where(rivals, distance, 1.0), np.inf)
-    return Selected(index, top, top - gap.min(axis=1))
+    return Selected(winner, top, top - gap.min(axis=1))
 
 
 class PolyhedralTruncation(NamedTuple):

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
 from nosplit._validation import check_symmetric
-from nosplit.normal import Whitened, Whitening
+from nosplit.normal import Whitened, Whitening, log_chi_sf, log_truncated_sf, select_one
 
-__all__ = ["Batch", "Method", "Selection", "canonical", "prepare"]
+__all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
 
 Array = NDArray[np.float64]
 
@@ -115,6 +115,16 @@ def prepare(tau: ArrayLike, cov: ArrayLike, whitening: Whitening) -> Batch:
     return Batch(flat, whitening(matrices), tau.shape[:-1])
 
 
+def log_null_sf(statistic: Array, dof: NDArray[np.int_], truncation: Array) -> Array:
+    """Log tail of Theorem 1's null law: a chi law where `truncation` is nan, else the normal.
+
+    No degrees of freedom are a statistic that is always 0; it never rejects.
+    """
+    chi = log_chi_sf(statistic, np.maximum(dof, 1))
+    normal = log_truncated_sf(statistic, np.where(np.isnan(truncation), -np.inf, truncation))
+    return np.where(dof == 0, 0.0, np.where(np.isnan(truncation), chi, normal))
+
+
 @dataclass(frozen=True)
 class Canonical:
     """Theorem 1's quantities for max α'ρ / √(α'Gα) over α ≥ 0."""
@@ -132,7 +142,6 @@ def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
     coordinates, and its law a truncated normal; else it is a chi law.
     """
     from nosplit._nnls import solve_batch
-    from nosplit.normal import select_one
 
     alpha = solve_batch(G, rho, dependent)
     dof = np.count_nonzero(alpha, axis=1)
@@ -143,6 +152,6 @@ def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
     if len(few):
         one = select_one(G if G.shape[0] == 1 else G[few], rho[few])
         alpha[few] = 0.0
-        alpha[few, one.index] = 1.0
+        alpha[few, one.winner] = 1.0
         statistic[few], truncation[few], dof[few] = one.statistic, one.truncation, 1
     return Canonical(alpha, statistic, dof, truncation)

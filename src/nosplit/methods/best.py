@@ -48,7 +48,7 @@ class Best:
         C = C / batch.white.scale[:, :, None] / batch.white.scale[:, None, :]
         one = select_one(C, batch.t)
         active = np.zeros(batch.tau.shape, dtype=bool)
-        active[np.arange(len(active)), one.index] = True
+        active[np.arange(len(active)), one.winner] = True
         return Selection(
             one.statistic,
             log_truncated_sf(one.statistic, one.truncation),

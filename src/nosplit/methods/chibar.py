@@ -60,7 +60,7 @@ class ChiBar:
         white = batch.white
         found = project(batch)
         statistic = np.maximum(found.statistic, 0.0)
-        mixture = np.stack([self._mixture(white, k) for k in range(len(white.rank))])
+        mixture = np.stack([self._mixture(white.one(k)) for k in range(len(white.rank))])
         dof = np.where(statistic > 0, found.dof, 0)
         return Selection(
             statistic,
@@ -72,22 +72,17 @@ class ChiBar:
             np.broadcast_to(mixture, (len(statistic), mixture.shape[1])),
         ).reshape(batch.shape)
 
-    def _mixture(self, white: Whitened, k: int) -> Array:
+    def _mixture(self, white: Whitened) -> Array:
         """Chances of the dimensions 0…d of the face, from `draws` standard normal vectors.
 
         Half a count is added to each, so that no tail is called impossible; even and odd
         dimensions have half of the mass each (a property of every cone that is not a subspace).
         """
-        d, rank = white.scale.shape[1], int(white.rank[k])
-        one = Whitened(*(part[k : k + 1] for part in _parts(white)), dependent=white.dependent)
+        d, rank = white.scale.shape[1], int(white.rank[0])
         z = np.random.default_rng(0).standard_normal((self.draws, d))
-        found = project(Batch(one.colour(z) * one.scale, one, (self.draws,)))
+        found = project(Batch(white.colour(z) * white.scale, white, (self.draws,)))
         face = np.where(found.statistic > 0, found.dof, 0)
         counts = np.bincount(face, minlength=d + 1) + 0.5
         counts[rank + 1 :] = 0.0
         parity = np.arange(d + 1) % 2
-        return counts / (2.0 * np.bincount(parity, counts)[parity])
-
-
-def _parts(white: Whitened) -> tuple[Array, Array, Array, Array, Array]:
-    return white.scale, white.root, white.inverse_root, white.rank, white.gram  # type: ignore[return-value]
+        return np.asarray(counts / (2.0 * np.bincount(parity, counts)[parity]))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit.methods._base import Selection, canonical, prepare
-from nosplit.normal import Whitening, log_chi_sf, log_truncated_sf, unit
+from nosplit.methods._base import Selection, canonical, log_null_sf, prepare
+from nosplit.normal import Whitening, unit
 
 __all__ = ["Nonnegative"]
 
@@ -44,14 +43,9 @@ class Nonnegative:
         batch = prepare(tau, cov, self.whitening)
         white = batch.white
         best = canonical(white.gram, white.colour(white.whiten(batch.tau)), white.dependent)
-        log_pvalue = np.where(
-            np.isnan(best.truncation),
-            log_chi_sf(best.statistic, best.dof),
-            log_truncated_sf(best.statistic, np.nan_to_num(best.truncation, nan=-np.inf)),
-        )
         return Selection(
             best.statistic,
-            log_pvalue,
+            log_null_sf(best.statistic, best.dof, best.truncation),
             unit(best.alpha / white.scale),
             best.alpha > 0,
             best.dof,

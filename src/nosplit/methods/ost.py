@@ -14,16 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit.methods._base import Batch, Selection, canonical, prepare
-from nosplit.normal import (
-    Array,
-    Whitened,
-    Whitening,
-    gram,
-    log_chi_sf,
-    log_truncated_sf,
-    select_one,
-)
+from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare
+from nosplit.normal import Array, Whitened, Whitening, apply, gram, select_one
 
 __all__ = ["OST", "Projection", "project"]
 
@@ -57,18 +49,12 @@ class OST:
         """Apply the test to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
         batch = prepare(tau, cov, self.whitening)
         found = project(batch) if self.whitening.standardise else _relaxed(batch)
-        log_pvalue = np.where(
-            np.isnan(found.truncation),
-            log_chi_sf(found.statistic, np.maximum(found.dof, 1)),
-            log_truncated_sf(found.statistic, np.nan_to_num(found.truncation, nan=-np.inf)),
-        )
-        log_pvalue[found.dof == 0] = 0.0
         white = batch.white
         beta = white.weights(found.direction)
         image = white.colour(found.direction) * white.scale
         return Selection(
             found.statistic,
-            log_pvalue,
+            log_null_sf(found.statistic, found.dof, found.truncation),
             _scale_to_unit_image(beta, image),
             found.active,
             found.dof,
@@ -106,7 +92,7 @@ def project(batch: Batch) -> Projection:
     white = batch.white
     w = white.whiten(batch.tau)
     multiplier = solve_batch(white.gram, -white.colour(w), white.dependent)
-    direction = w + _columns(white.root, multiplier)
+    direction = w + apply(white.root, multiplier)
     dof = white.rank - np.count_nonzero(multiplier, axis=1)
     active = _outside_span(white, multiplier)
     statistic = np.linalg.norm(direction, axis=1)
@@ -118,12 +104,6 @@ def project(batch: Batch) -> Projection:
     for rows, k in _by_matrix(np.flatnonzero(few & ~full), white.rank):
         _extreme_rays(white, k, w, rows, found)
     return found
-
-
-def _columns(root: Array, coefficients: Array) -> Array:
-    if root.shape[0] == 1:
-        return np.asarray(coefficients @ root[0].T)
-    return np.einsum("kij,kj->ki", root, coefficients)
 
 
 def _by_matrix(
@@ -141,7 +121,7 @@ def _outside_span(white: Whitened, multiplier: Array) -> NDArray[np.bool_]:
     Full rank: all that have no multiplier. Else a coordinate may vanish on the face without one,
     because its column of B lies in the span of those that have (k₃ = k₁ + k₂).
     """
-    active = multiplier == 0.0
+    active = np.asarray(multiplier == 0.0)
     if np.all(white.rank == active.shape[1]):
         return active
     for pattern in np.unique(active, axis=0):
@@ -185,14 +165,14 @@ def _simplicial_rays(white: Whitened, w: Array, rows: NDArray[np.int_], found: P
     if not len(rows):
         return
     A = white.inverse_root if len(white.rank) == 1 else white.inverse_root[rows]
-    one = select_one(gram(A), _columns(A.transpose(0, 2, 1), w[rows]))
+    one = select_one(gram(A), apply(A.transpose(0, 2, 1), w[rows]))
     found.statistic[rows], found.truncation[rows], found.dof[rows] = (
         one.statistic,
         one.truncation,
         1,
     )
-    found.direction[rows] = A[np.arange(len(rows)) if len(A) > 1 else 0, :, one.index]
-    found.active[rows] = np.arange(w.shape[1]) == one.index[:, None]
+    found.direction[rows] = A[np.arange(len(rows)) if len(A) > 1 else 0, :, one.winner]
+    found.active[rows] = np.arange(w.shape[1]) == one.winner[:, None]
 
 
 def _extreme_rays(
@@ -217,16 +197,16 @@ def _extreme_rays(
         one.truncation,
         1,
     )
-    found.direction[rows] = rays[:, one.index].T
+    found.direction[rows] = rays[:, one.winner].T
     # On a ray one essential constraint has α_u = 1, the others 0; implied ones may be positive.
-    found.active[rows] = (rays.T @ white.root[k] > 1e-6)[one.index]
+    found.active[rows] = (rays.T @ white.root[k] > 1e-6)[one.winner]
 
 
 def _relaxed(batch: Batch) -> Projection:
     """Appendix E to the letter: all α ≥ 0, with Σ⁺ for Σ⁻¹ and l = rank of Σ⁺ on 𝒰."""
     white = batch.white
     w = white.whiten(batch.tau)
-    rho = _columns(white.inverse_root.transpose(0, 2, 1), w)
-    best = canonical(white.inversegram(), rho, white.dependent)
-    direction = _columns(white.inverse_root, best.alpha)
+    rho = apply(white.inverse_root.transpose(0, 2, 1), w)
+    best = canonical(white.inverse_gram(), rho, white.dependent)
+    direction = apply(white.inverse_root, best.alpha)
     return Projection(direction, best.statistic, best.alpha > 0, best.dof, best.truncation)
