@@ -20,6 +20,7 @@ from nosplit._jit import compiled
 __all__ = ["solve_batch"]
 
 _EPS = float(np.finfo(np.float64).eps)
+_TIE = 1e-9
 
 
 @compiled
@@ -74,7 +75,10 @@ def _solve_passive(
 
 @compiled
 def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
-    """The coordinate whose increase helps most, or -1 at the optimum (relative tolerance)."""
+    """The coordinate whose increase helps most, or -1 at the optimum (relative tolerance).
+
+    Of copies, which differ by rounding alone, the first.
+    """
     d = t.shape[0]
     best, chosen = 0.0, -1
     for u in range(d):
@@ -86,7 +90,7 @@ def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
             gradient -= term
             scale += abs(term)
         gain = gradient / np.sqrt(C[u, u])
-        if gradient > 8.0 * d * _EPS * scale and gain > best:
+        if gradient > 8.0 * d * _EPS * scale and gain > best * (1.0 + _TIE):
             best, chosen = gain, u
     return chosen
 

@@ -14,7 +14,9 @@ from nosplit._errors import InputError
 __all__ = [
     "check_alpha",
     "check_covariance",
+    "check_finite",
     "check_fraction",
+    "check_joint",
     "check_matrix",
     "check_rng",
     "check_sample",
@@ -24,6 +26,12 @@ __all__ = [
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
+
+# Variances that have a reciprocal in double precision, with room for a factor of 10,000.
+VARIANCES = (1e-304, 1e304)
+
+# Standardised statistics whose squares stay in range whatever a covariance of rcond 1e-14 does.
+FARTHEST = 1e140
 
 
 def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
@@ -41,7 +49,8 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(repr(n) for n in names)
 
 
-def _numeric(value: ArrayLike, name: str) -> NDArray[Any]:
+def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of float64 or float32 of any shape, whatever is in it."""
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -51,11 +60,12 @@ def _numeric(value: ArrayLike, name: str) -> NDArray[Any]:
     if not np.issubdtype(array.dtype, np.floating):
         raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}.")
     if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float64)
+        with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite
+            array = array.astype(np.float64)
     return array
 
 
-def _finite(array: NDArray[Any], name: str) -> None:
+def check_finite(array: NDArray[Any], name: str) -> None:
     """Sums are finite exactly when all entries are (or overflow); look closer only if not."""
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(np.sum(array, dtype=np.float64))
@@ -79,23 +89,23 @@ def _finite(array: NDArray[Any], name: str) -> None:
 
 def check_vector(value: ArrayLike, name: str, *, size: int | None = None) -> Array:
     """A finite vector, of the given size if one is asked for."""
-    array = _numeric(value, name).astype(np.float64, copy=False)
+    array = numeric(value, name).astype(np.float64, copy=False)
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}.")
     if size is not None and len(array) != size:
         raise InputError(f"`{name}` must have {size} entries, got {len(array)}.")
-    _finite(array, name)
+    check_finite(array, name)
     return array
 
 
 def check_matrix(value: ArrayLike, name: str, *, columns: int | None = None) -> Array:
     """A finite matrix with at least one row, with the given number of columns if asked for."""
-    array = _numeric(value, name).astype(np.float64, copy=False)
+    array = numeric(value, name).astype(np.float64, copy=False)
     if array.ndim != 2 or array.size == 0:
         raise InputError(f"`{name}` must be a non-empty matrix, got shape {array.shape}.")
     if columns is not None and array.shape[1] != columns:
         raise InputError(f"`{name}` must have {columns} columns, got {array.shape[1]}.")
-    _finite(array, name)
+    check_finite(array, name)
     return array
 
 
@@ -113,11 +123,24 @@ def check_symmetric(cov: Array, name: str = "cov") -> None:
     diagonal = np.diagonal(cov, axis1=1, axis2=2)
     if np.any(diagonal < 0):
         raise InputError(f"`{name}` must have a diagonal ≥ 0, got {diagonal.min():g}.")
-    sd = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    dead = np.broadcast_to((diagonal == 0)[:, :, None], cov.shape)
-    if np.any(cov[dead] != 0):
+    live = diagonal > 0
+    extreme = live & ((diagonal < VARIANCES[0]) | (diagonal > VARIANCES[1]))
+    if np.any(extreme):
+        raise InputError(
+            f"`{name}` must have variances of 0 or from {VARIANCES[0]:g} to {VARIANCES[1]:g}, "
+            f"got {diagonal[extreme][0]:g}. Choose other units."
+        )
+    if np.any(cov[np.broadcast_to(~live[:, :, None], cov.shape)] != 0):
         raise InputError(f"`{name}` has a variance of 0 with a covariance other than 0.")
-    difference = np.abs(cov - cov.transpose(0, 2, 1)) / sd[:, :, None] / sd[:, None, :]
+    sd = np.sqrt(np.where(live, diagonal, 1.0))
+    with np.errstate(over="ignore"):
+        correlation = cov / sd[:, :, None] / sd[:, None, :]
+    if np.any(np.abs(correlation) > 1.0 + 1e-6):
+        raise InputError(
+            f"`{name}` must be positive semidefinite, got a correlation of "
+            f"{np.abs(correlation).max():.6g}."
+        )
+    difference = np.abs(correlation - correlation.transpose(0, 2, 1))
     if np.any(difference > 1e-6):
         raise InputError(
             f"`{name}` must be symmetric, got entries that differ by {difference.max():.2g} "
@@ -125,9 +148,30 @@ def check_symmetric(cov: Array, name: str = "cov") -> None:
         )
 
 
+def check_joint(tau: Array, cov: Array, names: tuple[str, str] = ("tau", "cov")) -> None:
+    """Check that statistics (B, d) fit their covariances (K, d, d): no certainty, no overflow."""
+    tau_name, cov_name = names
+    check_symmetric(cov, cov_name)
+    diagonal = np.diagonal(cov, axis1=1, axis2=2)
+    dead = diagonal == 0
+    if np.any(dead.all(axis=1)):
+        raise InputError(f"`{cov_name}` must have a positive variance, got zeros only.")
+    if np.any(dead & (tau != 0)):
+        raise InputError(
+            f"`{tau_name}` has an entry other than 0 where `{cov_name}` has a variance of 0."
+        )
+    with np.errstate(over="ignore"):
+        farthest = np.max(np.abs(tau) / np.sqrt(np.where(dead, 1.0, diagonal)), initial=0.0)
+    if farthest > FARTHEST:
+        raise InputError(
+            f"`{tau_name}` must be within {FARTHEST:g} standard deviations of 0, got {farthest:g}. "
+            f"Does `{cov_name}` belong to it?"
+        )
+
+
 def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[Any]:
     """A sample as an (n, p) array of float64 (or float32, which stays as it is)."""
-    array = _numeric(value, name)
+    array = numeric(value, name)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -139,7 +183,7 @@ def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[A
         raise InputError(f"`{name}` must have at least one column, got shape {array.shape}.")
     if len(array) < smallest:
         raise InputError(f"`{name}` must have at least {smallest} rows, got {len(array)}.")
-    _finite(array, name)
+    check_finite(array, name)
     return array
 
 

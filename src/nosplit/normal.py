@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from nosplit._errors import InputError
-from nosplit._validation import check_covariance, check_matrix, check_vector
+from nosplit._validation import check_covariance, check_joint, check_matrix, check_vector
 
 __all__ = [
     "PolyhedralTruncation",
@@ -138,7 +138,7 @@ class Whitening:
         rank = np.count_nonzero(keep, axis=1)
         root = np.sqrt(np.where(keep, values, 0.0))
         inverse = np.where(keep, 1.0 / np.where(keep, root, 1.0), 0.0)
-        rows = vectors.transpose(0, 2, 1)
+        rows = vectors.transpose(0, 2, 1) * _seen(vectors, np.where(keep, values, 0.0))[:, None, :]
         return Whitened(
             scale=scale,
             root=root[:, :, None] * rows,
@@ -149,6 +149,16 @@ class Whitening:
             # Below every pivot of a matrix of full rank, above what near-copies leave.
             dependent=max(0.05 * self.rcond, 32.0 * float(np.finfo(float).eps)),
         )
+
+
+def _seen(vectors: Array, values: Array) -> NDArray[np.bool_]:
+    """Coordinates on which the kept eigenvectors are more than rounding noise, (K, d).
+
+    A coordinate without variance must not come back to life as noise over noise. The noise of
+    an eigenvector is inverse to its eigenvalue.
+    """
+    share = np.max(np.abs(vectors) * values[:, None, :], axis=2)
+    return np.asarray(share > 64.0 * float(np.finfo(float).eps) * values[:, -1:])
 
 
 def gram(root: Array) -> Array:
@@ -239,15 +249,19 @@ def select_one(G: Array, rho: Array) -> Selected:
     live = sd > 0
     safe = np.where(live, sd, 1.0)
     s = np.where(live, rho / safe, -np.inf)
-    winner = np.argmax(s, axis=1)
     rows = np.arange(len(rho))
     which = rows if G.shape[0] > 1 else 0
-    correlation = G[which, winner] / safe / safe[which, winner, None]
+
+    def distance(u: NDArray[np.int_]) -> Array:
+        return np.asarray(1.0 - G[which, u] / safe / safe[which, u, None])
+
+    # Of copies the first wins, so that rounding, which knows the statistic's size, does not choose.
+    winner = np.argmax((distance(np.argmax(s, axis=1)) <= COPY) & live, axis=1)
     top = s[rows, winner]
-    distance = 1.0 - correlation
-    rivals = (distance > COPY) & live
-    rivals[rows, winner] = False
-    gap = np.where(rivals, (top[:, None] - s) / np.where(rivals, distance, 1.0), np.inf)
+    away = distance(winner)
+    rivals = (away > COPY) & live
+    lead = np.where(rivals, np.maximum(top[:, None] - s, 0.0), np.inf)
+    gap = lead / np.where(rivals, away, 1.0)
     return Selected(winner, top, top - gap.min(axis=1))
 
 
@@ -313,9 +327,18 @@ def polyhedral_truncation(
     A = check_matrix(A, "A", columns=len(tau))
     b = check_vector(b, "b", size=len(A))
     eta = check_vector(eta, "eta", size=len(tau))
+    Whitening()(cov)  # to know that it is semidefinite
+    with np.errstate(over="ignore", invalid="ignore"):
+        cut = _cut(tau, cov, A, b, eta)
+    if not np.isfinite([cut.statistic, cut.sd]).all() or np.isnan([cut.lower, cut.upper]).any():
+        raise InputError("`tau`, `cov`, `A`, `b` and `eta` have products that overflow.")
+    return cut
+
+
+def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTruncation:
     variance = float(eta @ cov @ eta)
-    if variance <= 0.0:
-        raise InputError("`eta` must have positive variance under `cov`, got η'Ση = 0.")
+    if variance <= 1e-14 * float(np.abs(eta) @ np.sqrt(np.diagonal(cov))) ** 2:
+        raise InputError(f"`eta` must have positive variance under `cov`, got {variance:g}.")
     c = cov @ eta / variance
     value = float(eta @ tau)
     slope = A @ c
@@ -356,5 +379,6 @@ def optimal_weights(mu: ArrayLike, cov: ArrayLike, *, whitening: Whitening | Non
     cov = check_covariance(cov, len(mu))
     if not np.any(mu):
         raise InputError("`mu` must have an entry other than 0: no combination is best.")
+    check_joint(mu[None], cov[None], ("mu", "cov"))
     white = (whitening or Whitening())(cov)
     return unit(white.weights(white.whiten(mu[None])))[0]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
-from nosplit._validation import check_symmetric
+from nosplit._validation import check_finite, check_joint, numeric
 from nosplit.normal import Whitened, Whitening, log_chi_sf, log_truncated_sf, select_one
 
 __all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
@@ -90,29 +90,30 @@ class Batch:
         return self.tau / self.white.scale
 
 
-def prepare(tau: ArrayLike, cov: ArrayLike, whitening: Whitening) -> Batch:
-    """Check (τ, Σ), flatten the batch and factor Σ.
+def checked(tau: ArrayLike, cov: ArrayLike) -> tuple[Array, Array]:
+    """τ and Σ as arrays of shapes that fit, with finite entries and plausible variances.
 
     A coordinate without variance must be zero; it then has no influence.
     """
-    tau, cov = np.asarray(tau, dtype=np.float64), np.asarray(cov, dtype=np.float64)
+    tau = numeric(tau, "tau").astype(np.float64, copy=False)
+    cov = numeric(cov, "cov").astype(np.float64, copy=False)
     d = tau.shape[-1] if tau.ndim else 0
     if d == 0 or cov.shape[-2:] != (d, d) or (cov.ndim > 2 and cov.shape[:-2] != tau.shape[:-1]):
         raise InputError(
             "`cov` must be (d, d), or (..., d, d) with the batch shape of `tau` (..., d); "
             f"got shapes {tau.shape} and {cov.shape}."
         )
-    if not (np.isfinite(tau).all() and np.isfinite(cov).all()):
-        raise InputError("`tau` and `cov` must be finite.")
-    flat = tau.reshape(-1, d)
-    matrices = cov.reshape(-1, d, d)
-    check_symmetric(matrices)
-    dead = np.diagonal(matrices, axis1=1, axis2=2) == 0
-    if np.any(dead & (flat != 0)):
-        raise InputError("`tau` has an entry other than 0 where `cov` has a variance of 0.")
-    if np.any(dead.all(axis=1)):
-        raise InputError("`cov` must have a positive variance, got zeros only.")
-    return Batch(flat, whitening(matrices), tau.shape[:-1])
+    check_finite(tau, "tau")
+    check_finite(cov, "cov")
+    check_joint(tau.reshape(-1, d), cov.reshape(-1, d, d))
+    return tau, cov
+
+
+def prepare(tau: ArrayLike, cov: ArrayLike, whitening: Whitening) -> Batch:
+    """Check (τ, Σ), flatten the batch and factor Σ."""
+    tau, cov = checked(tau, cov)
+    d = tau.shape[-1]
+    return Batch(tau.reshape(-1, d), whitening(cov.reshape(-1, d, d)), tau.shape[:-1])
 
 
 def log_null_sf(statistic: Array, dof: NDArray[np.int_], truncation: Array) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from nosplit.methods._base import Batch, Selection, prepare
-from nosplit.methods.ost import project
+from nosplit.methods.ost import combination, project
 from nosplit.normal import Array, Whitened, Whitening, log_chi_sf
 
 __all__ = ["ChiBar", "log_chibar_sf"]
@@ -59,15 +59,15 @@ class ChiBar:
         batch = prepare(tau, cov, self.whitening)
         white = batch.white
         found = project(batch)
-        statistic = np.maximum(found.statistic, 0.0)
+        inside = found.statistic > 0
+        statistic = np.where(inside, found.statistic, 0.0)
         mixture = np.stack([self._mixture(white.one(k)) for k in range(len(white.rank))])
-        dof = np.where(statistic > 0, found.dof, 0)
         return Selection(
             statistic,
             log_chibar_sf(statistic, mixture),
-            white.weights(found.direction),
-            found.active & (statistic > 0)[:, None],
-            dof,
+            combination(white, np.where(inside[:, None], found.direction, 0.0)),
+            found.active & inside[:, None],
+            np.where(inside, found.dof, 0),
             np.full_like(statistic, np.nan),
             np.broadcast_to(mixture, (len(statistic), mixture.shape[1])),
         ).reshape(batch.shape)

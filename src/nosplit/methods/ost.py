@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare
 from nosplit.normal import Array, Whitened, Whitening, apply, gram, select_one
 
-__all__ = ["OST", "Projection", "project"]
+__all__ = ["OST", "Projection", "combination", "project"]
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,20 @@ class OST:
         """Apply the test to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
         batch = prepare(tau, cov, self.whitening)
         found = project(batch) if self.whitening.standardise else _relaxed(batch)
-        white = batch.white
-        beta = white.weights(found.direction)
-        image = white.colour(found.direction) * white.scale
         return Selection(
             found.statistic,
             log_null_sf(found.statistic, found.dof, found.truncation),
-            _scale_to_unit_image(beta, image),
+            combination(batch.white, found.direction),
             found.active,
             found.dof,
             found.truncation,
         ).reshape(batch.shape)
 
 
-def _scale_to_unit_image(beta: Array, image: Array) -> Array:
-    """Scale β to ‖Σβ‖ = 1, given Σβ, for any magnitude of Σ."""
+def combination(white: Whitened, direction: Array) -> Array:
+    """β* along a whitened direction, scaled to ‖Σβ*‖ = 1 for any magnitude of Σ; 0 for none."""
+    beta = white.weights(direction)
+    image = white.colour(direction) * white.scale
     top = np.max(np.abs(image), axis=1, keepdims=True)
     safe = np.where(top > 0, top, 1.0)
     length = np.linalg.norm(image / safe, axis=1, keepdims=True)

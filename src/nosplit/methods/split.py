@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from nosplit._errors import InputError
-from nosplit._validation import check_fraction
-from nosplit.methods._base import Selection
+from nosplit._validation import check_fraction, numeric
+from nosplit.methods._base import Selection, checked
 from nosplit.methods.best import Best
 from nosplit.methods.nonnegative import Nonnegative
 from nosplit.methods.ost import OST
@@ -61,15 +61,16 @@ class Split:
 
     def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
         """Learn on tau[..., 0, :], test on tau[..., 1, :]; `cov` is that of each of them."""
-        tau, cov = np.asarray(tau, dtype=np.float64), np.asarray(cov, dtype=np.float64)
+        tau = numeric(tau, "tau")
         if tau.ndim < 2 or tau.shape[-2] != 2:
             raise InputError(
                 "`tau` must hold the training and the test statistics, shape (..., 2, d), got "
                 f"{tau.shape}. Splitting needs the data: use `two_sample_test` or `mean_test`."
             )
         learned = self.method(tau[..., 0, :], cov)
+        held_out, cov = checked(tau[..., 1, :], cov)
         beta = _moderate(learned.weights, cov)
-        statistic = np.einsum("...i,...i->...", beta, tau[..., 1, :])
+        statistic = np.einsum("...i,...i->...", beta, held_out)
         variance = np.einsum("...i,...ij,...j->...", beta, cov, beta)
         # A learned combination of zero (nothing to learn from) never rejects.
         blind = variance <= 0
