@@ -1,3 +1,67 @@
-"""Kernel hypothesis tests that learn the kernel and test on the same data, all of it."""
+"""nosplit: kernel hypothesis tests that learn the kernel and test on the same data, all of it."""
+
+from __future__ import annotations
+
+from nosplit import datasets
+from nosplit._errors import (
+    DroppedKernelWarning,
+    InputError,
+    NearCopyWarning,
+    NosplitWarning,
+    NotATestWarning,
+    UnsafeAsymptoticsWarning,
+)
+from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
+from nosplit.kernels import (
+    IMQ,
+    Combination,
+    Gaussian,
+    Laplace,
+    Linear,
+    Matern,
+    Polynomial,
+)
+from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
+from nosplit.moments import Moments
+from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
+from nosplit.pairing import Blocks
+from nosplit.randomization import Exact
+from nosplit.results import TestResult
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "IMQ",
+    "OST",
+    "Adaptive",
+    "Best",
+    "Blocks",
+    "ChiBar",
+    "Combination",
+    "DroppedKernelWarning",
+    "Exact",
+    "Gaussian",
+    "InputError",
+    "Laplace",
+    "Linear",
+    "Matern",
+    "Moments",
+    "Naive",
+    "NearCopyWarning",
+    "Nonnegative",
+    "NosplitWarning",
+    "NotATestWarning",
+    "Polynomial",
+    "Split",
+    "TestResult",
+    "UnsafeAsymptoticsWarning",
+    "Wald",
+    "Whitening",
+    "datasets",
+    "joint_normal_test",
+    "mean_test",
+    "optimal_weights",
+    "plan",
+    "polyhedral_truncation",
+    "two_sample_test",
+]

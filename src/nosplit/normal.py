@@ -337,7 +337,8 @@ def polyhedral_truncation(
 
 def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTruncation:
     variance = float(eta @ cov @ eta)
-    if variance <= 1e-14 * float(np.abs(eta) @ np.sqrt(np.diagonal(cov))) ** 2:
+    sd = float(np.sqrt(np.maximum(variance, 0.0)))
+    if sd <= 1e-7 * float(np.abs(eta) @ np.sqrt(np.diagonal(cov))):  # less is rounding
         raise InputError(f"`eta` must have positive variance under `cov`, got {variance:g}.")
     c = cov @ eta / variance
     value = float(eta @ tau)
@@ -350,7 +351,7 @@ def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTr
     falling, rising = slope < -noise, slope > noise
     lower = float(np.max(room[falling] / slope[falling], initial=-np.inf))
     upper = float(np.min(room[rising] / slope[rising], initial=np.inf))
-    return PolyhedralTruncation(value, float(np.sqrt(variance)), lower, upper)
+    return PolyhedralTruncation(value, sd, lower, upper)
 
 
 def optimal_weights(mu: ArrayLike, cov: ArrayLike, *, whitening: Whitening | None = None) -> Any:

@@ -7,6 +7,7 @@ and gives a `Selection`. A single vector and a batch run through the same code.
 from __future__ import annotations
 
 from nosplit.methods._base import Method, Selection
+from nosplit.methods.adaptive import Adaptive
 from nosplit.methods.best import Best
 from nosplit.methods.chibar import ChiBar
 from nosplit.methods.naive import Naive
@@ -18,6 +19,7 @@ from nosplit.methods.wald import Wald
 __all__ = [
     "METHODS",
     "OST",
+    "Adaptive",
     "Best",
     "ChiBar",
     "Method",
@@ -36,4 +38,5 @@ METHODS: dict[str, Method] = {
     "split": Split(),
     "chibar": ChiBar(),
     "naive": Naive(),
+    "adaptive": Adaptive(),
 }

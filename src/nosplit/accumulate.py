@@ -1,0 +1,155 @@
+"""The one loop: units × pairing → `Moments` (and the sums under random draws).
+
+Jobs are cut the same way whatever the number of workers, and added in their order: the result
+does not depend on how many threads shared the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._errors import InputError
+from nosplit.flips import Part, tile_columns
+from nosplit.moments import Moments
+from nosplit.pairing import Job, Pairing, Tile
+
+__all__ = ["Draws", "Units", "accumulate", "accumulate_draws", "n_workers"]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+# Kernel evaluations in a job: what a core's second cache holds.
+JOB = 8192
+
+
+class Units(Protocol):
+    """Units of a family: values of their pairs."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        ...
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit."""
+        ...
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
+        ...
+
+
+class Draws(Protocol):
+    """Random draws for exact calibration, tied to their units."""
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether these are all the draws there could be."""
+        ...
+
+    def part(self, job: Job) -> Part:
+        """Sums under all draws over the pairs of a job."""
+        ...
+
+
+def n_workers(workers: int | None) -> int:
+    """Number of threads: as asked, or one for each core that this process may use."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise InputError(f"`workers` must be an int ≥ 1 or None, got {workers!r}.")
+    return workers
+
+
+def accumulate(
+    units: Units,
+    pairing: Pairing,
+    *,
+    workers: int | None = None,
+    step: Callable[[int], None] | None = None,
+) -> Moments:
+    """Moments of the values of all pairs.
+
+    Parameters
+    ----------
+    units : Units
+        The units of a family.
+    pairing : Pairing
+        Which pairs.
+    workers : int, optional
+        Threads; all cores by default.
+    step : callable, optional
+        Called with the number of pairs done after each job.
+    """
+
+    def moments(job: Job) -> Moments:
+        values = units.values(job)
+        return Moments.from_columns(tile_columns(values, job) if isinstance(job, Tile) else values)
+
+    return _total(moments, _jobs(units, pairing), n_workers(workers), step)
+
+
+def accumulate_draws(
+    units: Units,
+    pairing: Pairing,
+    draws: Draws,
+    *,
+    workers: int | None = None,
+    step: Callable[[int], None] | None = None,
+) -> Part:
+    """As `accumulate`, with the sums under every draw, in the same pass over the pairs."""
+    return _total(draws.part, _jobs(units, pairing), n_workers(workers), step)
+
+
+def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
+    combinations = (units.rows_per_unit / 2.0) ** 2
+    return pairing.jobs(units.n_units, max(64, round(JOB / combinations)))
+
+
+def _total(
+    work: Callable[[Job], Any],
+    jobs: Iterable[Job],
+    workers: int,
+    step: Callable[[int], None] | None,
+) -> Any:
+    total = None
+    with _blas().limit(limits=1):
+        for job, part in _mapped(work, iter(jobs), workers):
+            total = part if total is None else total + part
+            if step is not None:
+                step(job.n_pairs)
+    if total is None:
+        raise InputError("There are no pairs: at least two units are needed.")
+    return total
+
+
+@cache
+def _blas() -> Any:
+    """Control of the threads of the linear algebra library: ours are enough."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _mapped(work: Callable[[Job], T], jobs: Iterator[Job], workers: int) -> Iterator[tuple[Job, T]]:
+    """Results in the order of the jobs, a bounded number of jobs ahead."""
+    first = list(islice(jobs, 2))
+    if workers == 1 or len(first) < 2:
+        for job in (*first, *jobs):
+            yield job, work(job)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        ahead = list(islice((*first, *islice(jobs, 0)), 2))
+        while ahead:
+            ahead += list(islice(jobs, 32 * workers))
+            yield from zip(ahead, pool.map(work, ahead), strict=True)
+            ahead = list(islice(jobs, 2))

@@ -1,0 +1,357 @@
+"""The public functions: validate → plan → accumulate → test → result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._errors import InputError
+from nosplit._validation import (
+    check_covariance,
+    check_matrix,
+    check_rng,
+    check_sample,
+    check_vector,
+    resolve,
+)
+from nosplit.bank import Bank
+from nosplit.kernels import Kernel, as_kernel, default_kernels, median_bandwidth, paper_kernels
+from nosplit.methods import Method, Naive, Split
+from nosplit.mmd import Grouped, Paired, two_sample_units
+from nosplit.order import Natural, shuffled
+from nosplit.pairing import Pairing
+from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
+from nosplit.randomization import Exact
+from nosplit.results import TestResult
+from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result
+
+__all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
+
+Array = NDArray[np.float64]
+Kernels = Kernel | Sequence[Kernel] | Callable[[float, float], Sequence[Kernel]] | str | None
+Seed = int | np.random.Generator
+
+KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
+    "default": default_kernels,
+    "paper1": lambda bandwidth, _: paper_kernels(1, bandwidth),
+    "paper2": lambda bandwidth, _: paper_kernels(2, bandwidth),
+    "paper6": lambda bandwidth, _: paper_kernels(6, bandwidth),
+}
+# Rows that the median heuristic looks at, in whole units.
+MEDIAN_ROWS = 500
+
+
+def two_sample_test(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    kernels: Kernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    budget: float = 1.0,
+    rng: Seed = 0,
+    shuffle: bool = True,
+    workers: int | None = None,
+    progress: bool = False,
+) -> TestResult:
+    """Test whether two samples come from the same distribution.
+
+    A combination of kernels is learned and tested on the same data, all of it (Section 3 of the
+    paper). With the defaults, everything is chosen from the sizes of the samples alone, and the
+    same data gives the same verdict.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,)
+        The samples, one observation a row. n and m may differ.
+    kernels : None, Kernel, sequence of them, name or callable
+        Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
+        of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
+        sets; a callable gets the median L2 and L1 distances and returns kernels.
+    method : Method or name
+        "ost", "nonnegative", "wald", "best", "split", "chibar", "naive" or "adaptive".
+        "auto": adaptive where calibration is exact, OST elsewhere.
+    pairs : Pairing, name or int
+        "linear" (the paper), "adjacent", an int R for a window, `Blocks(B)`, "complete" or "auto".
+    calibration : Exact or name
+        "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto".
+    budget : float
+        Nominal seconds of one core that "auto" may spend.
+    rng : int or Generator
+        Source of the shuffling and the flips.
+    shuffle : bool
+        Deal rows to units in random order, so that sorted input is safe. `False` keeps the order.
+    workers : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    progress : bool
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    TestResult
+        With `pvalue`, `statistic`, `reject(alpha)`, the learned `weights` and how it was done.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) * 1.4
+    >>> res = two_sample_test(x, y)
+    >>> res.reject(0.05), res.calibration, res.pairs
+    (True, 'exact', 'complete')
+
+    The paper, to the letter:
+
+    >>> res = two_sample_test(
+    ...     x,
+    ...     y,
+    ...     kernels="paper6",
+    ...     method="ost",
+    ...     pairs="linear",
+    ...     calibration="asymptotic",
+    ...     shuffle=False,
+    ... )
+    """
+    x, y = _check_samples(x, y)
+    generator = check_rng(rng)
+    chosen = as_method(method)
+    d, bases = _count_kernels(kernels)
+    sizes = Sizes(len(x), len(y), x.shape[1], d, bases)
+    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+    orders = [shuffled(len(s), generator) if shuffle else Natural() for s in (x, y)]
+    units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
+    units = replace(units, bank=Bank(_resolve_kernels(kernels, units)))
+    outcome = run(units, chosen, how, generator, workers, progress)
+    n_used = round(units.rows_per_unit * units.n_units)
+    return to_result(
+        outcome,
+        question="Do two samples come from the same distribution?",
+        kernels=units.bank.kernels,
+        n_units=units.n_units,
+        n_used=n_used,
+        n_left_out=len(x) + len(y) - n_used,
+    )
+
+
+def plan(
+    *,
+    n: int,
+    m: int | None = None,
+    p: int = 1,
+    kernels: Kernels | int = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    budget: float = 1.0,
+) -> Plan:
+    """Tell what `two_sample_test` would do with samples of these sizes, what it costs, and why.
+
+    Parameters
+    ----------
+    n, m : int
+        Rows of the two samples (m = n by default).
+    p : int
+        Columns.
+    kernels : as in `two_sample_test`, or int
+        The kernels, or how many of them.
+    method, pairs, calibration, budget
+        As in `two_sample_test`.
+
+    Returns
+    -------
+    Plan
+        The choice, the number of pairs, the nominal cost, an estimate for this machine and a reason.
+
+    Examples
+    --------
+    >>> print(plan(n=500, p=10))
+    complete pairs, exact (999 draws) calibration: 124,750 pairs of 500 units, nominally ...
+    All pairs fit the budget of 1 s.
+    """
+    m = n if m is None else m
+    for name, value, least in (("n", n, 2), ("m", m, 2), ("p", p, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise InputError(f"`{name}` must be an int ≥ {least}, got {value!r}.")
+    d, bases = (kernels, 1) if isinstance(kernels, int) else _count_kernels(kernels)
+    sizes = Sizes(n, m, p, d, bases)
+    chosen = as_method(method)
+    return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+
+
+def mean_test(
+    h: ArrayLike,
+    *,
+    method: Method | str = "auto",
+    calibration: Exact | str = "auto",
+    symmetric: bool = False,
+    rng: Seed = 0,
+    shuffle: bool = True,
+) -> TestResult:
+    """Test E h = 0 against E h ≥ 0, h ≠ 0, for independent rows of any base functions.
+
+    The paper's theory needs no kernel: any d statistics that are jointly normal in the limit will
+    do, such as the differences of a classifier's logits or of features.
+
+    Parameters
+    ----------
+    h : array_like, shape (n, d)
+        Independent rows of values, one column a base function.
+    method : Method or name
+        As in `two_sample_test`; "auto" is OST, or adaptive under exact calibration.
+    calibration : Exact or name
+        "exact" is possible only if `symmetric`; "auto" is exact then, and asymptotic otherwise.
+    symmetric : bool
+        Whether rows have the same law as their negatives under the null.
+    rng : int or Generator
+        Source of the flips and of the split.
+    shuffle : bool
+        Whether `Split` takes its parts from shuffled rows.
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`; every row is a pair of its own.
+
+    Examples
+    --------
+    Is a treatment's effect on any of three outcomes positive? No kernel is involved:
+
+    >>> import numpy as np
+    >>> effect = np.random.default_rng(0).normal([0.3, 0.0, 0.1], 1.0, size=(200, 3))
+    >>> res = mean_test(effect)
+    >>> res.reject(0.05), res.method
+    (True, 'ost')
+    """
+    values = check_matrix(h, "h")
+    if len(values) < 2:
+        raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
+    generator, chosen = check_rng(rng), as_method(method)
+    kind = _mean_calibration(calibration, symmetric, chosen)
+    if shuffle:
+        values = values[generator.permutation(len(values))]
+    outcome = test_rows(values, chosen, kind, generator)
+    return to_result(
+        outcome,
+        question="Is the mean of every base function zero?",
+        kernels=tuple(f"base {i}" for i in range(values.shape[1])),
+        n_units=len(values),
+        n_used=len(values),
+        n_left_out=0,
+    )
+
+
+def joint_normal_test(
+    tau: ArrayLike, cov: ArrayLike, *, method: Method | str = "auto"
+) -> TestResult:
+    """Test μ = 0 against μ ≥ 0 for one vector τ ~ N(μ, Σ).
+
+    Parameters
+    ----------
+    tau : array_like, shape (d,)
+        The vector, with its √n (Section 3 of the paper).
+    cov : array_like, shape (d, d)
+        Its covariance matrix Σ, which may be singular.
+    method : Method or name
+        "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`.
+
+    Examples
+    --------
+    >>> joint_normal_test([3.0, 4.0], [[1.0, 0.0], [0.0, 1.0]], method="wald").statistic
+    5.0
+    """
+    tau = check_vector(tau, "tau")
+    cov = check_covariance(cov, len(tau))
+    chosen = settle(as_method(method), ASYMPTOTIC)
+    if isinstance(chosen, Split):
+        raise InputError(
+            "`method` must not be a Split: it needs the data. Use `two_sample_test` or `mean_test`."
+        )
+    outcome = Outcome(chosen, chosen(tau, cov), tau, cov, 1, pairs="given")
+    return to_result(
+        outcome,
+        question="Is the mean of a normal vector zero?",
+        kernels=tuple(f"base {i}" for i in range(len(tau))),
+        n_units=1,
+        n_used=1,
+        n_left_out=0,
+    )
+
+
+def _check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    x, y = check_sample(x, "x"), check_sample(y, "y")
+    if x.shape[1] != y.shape[1]:
+        raise InputError(
+            f"`x` and `y` must have the same number of columns, got {x.shape[1]} and {y.shape[1]}."
+        )
+    if x.dtype != y.dtype:
+        x, y = x.astype(np.float64), y.astype(np.float64)
+    if (x == x[0]).all() and (y == x[0]).all():
+        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
+    return x, y
+
+
+def _count_kernels(kernels: Kernels) -> tuple[int, int]:
+    """Number of kernels and of their base quantities, before any bandwidth is known."""
+    built = _build(kernels, 1.0, 1.0)
+    return len(built), kernel_bases(built)
+
+
+def _build(kernels: Kernels, bandwidth: float, l1_bandwidth: float) -> tuple[Kernel, ...]:
+    if kernels is None:
+        return tuple(default_kernels(bandwidth, l1_bandwidth))
+    if isinstance(kernels, str):
+        return tuple(resolve(kernels, KERNEL_SETS, "kernels")(bandwidth, l1_bandwidth))  # type: ignore[operator]
+    if isinstance(kernels, Kernel):
+        return (kernels,)
+    if callable(kernels):
+        kernels = kernels(bandwidth, l1_bandwidth)
+    try:
+        built = tuple(as_kernel(k) for k in kernels)
+    except TypeError as error:
+        raise InputError(
+            f"`kernels` must be a kernel, a sequence of kernels or a name, got {kernels!r}."
+        ) from error
+    if not built:
+        raise InputError("`kernels` must have at least one kernel, got none.")
+    return built
+
+
+def _resolve_kernels(kernels: Kernels, units: Paired | Grouped) -> tuple[Kernel, ...]:
+    """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
+    if kernels is not None and not isinstance(kernels, str) and not _is_recipe(kernels):
+        return _build(kernels, 1.0, 1.0)
+    count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
+    chosen = (np.arange(count) * units.n_units) // count
+    rows = np.concatenate([units.rows(int(u)) for u in chosen])
+    return _build(kernels, median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+
+
+def _is_recipe(kernels: Kernels) -> bool:
+    return callable(kernels) and not isinstance(kernels, Kernel)
+
+
+def _mean_calibration(
+    calibration: Exact | str, symmetric: bool, method: Method | None
+) -> Exact | str:
+    """Exact flips need rows that are symmetric under the null."""
+    kind = resolve_calibration(calibration)
+    if kind == "auto":
+        return Exact() if symmetric and not isinstance(method, Naive) else ASYMPTOTIC
+    if isinstance(kind, Exact) and not symmetric:
+        raise InputError(
+            "`calibration` can be exact only if rows have the same law as their negatives under "
+            "the null: say so with symmetric=True, or use calibration='asymptotic'."
+        )
+    if isinstance(kind, Exact) and isinstance(method, Naive):
+        raise InputError("`method` naive has no exact form. Use calibration='asymptotic'.")
+    return kind

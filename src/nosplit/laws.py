@@ -1,0 +1,110 @@
+"""Null laws: what a statistic is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from nosplit.methods import Selection
+from nosplit.methods.chibar import log_chibar_sf
+from nosplit.normal import log_chi_sf, log_truncated_sf
+
+__all__ = ["Chi", "ChiBarLaw", "Flips", "Law", "TruncatedNormal", "law_of"]
+
+Array = NDArray[np.float64]
+
+# Relative difference up to which two values of the evidence count as tied.
+TIE = 1e-9
+
+
+class Law(Protocol):
+    """A null law."""
+
+    def log_sf(self, x: float) -> float:
+        """Logarithm of the probability of a value of at least x."""
+        ...
+
+    def isf(self, alpha: float) -> float:
+        """The smallest value that rejects at level alpha."""
+        ...
+
+
+@dataclass(frozen=True)
+class Chi:
+    """The chi law with `dof` degrees of freedom."""
+
+    dof: int
+
+    def log_sf(self, x: float) -> float:
+        """Logarithm of the probability of a value of at least x."""
+        return float(log_chi_sf(x, self.dof))
+
+    def isf(self, alpha: float) -> float:
+        """The smallest value that rejects at level alpha."""
+        return float(np.sqrt(2.0 * special.gammainccinv(self.dof / 2.0, alpha)))
+
+
+@dataclass(frozen=True)
+class TruncatedNormal:
+    """The standard normal law, truncated below (`-inf`: not at all)."""
+
+    lower: float = -np.inf
+
+    def log_sf(self, x: float) -> float:
+        """Logarithm of the probability of a value of at least x."""
+        return float(log_truncated_sf(x, self.lower))
+
+    def isf(self, alpha: float) -> float:
+        """The smallest value that rejects at level alpha."""
+        return float(-special.ndtri_exp(np.log(alpha) + special.log_ndtr(-self.lower)))
+
+
+@dataclass(frozen=True, eq=False)
+class ChiBarLaw:
+    """A mixture of chi laws with 0, 1, …, d degrees of freedom."""
+
+    mixture: Array
+
+    def log_sf(self, x: float) -> float:
+        """Logarithm of the probability of a value of at least x."""
+        return float(log_chibar_sf(x, self.mixture))
+
+    def isf(self, alpha: float) -> float:
+        """The smallest value that rejects at level alpha."""
+        if alpha >= 1.0 - self.mixture[0]:
+            return float(np.nextafter(0.0, 1.0))  # any positive value
+        from scipy.optimize import brentq
+
+        top = Chi(len(self.mixture) - 1).isf(alpha)
+        return float(brentq(lambda x: self.log_sf(x) - np.log(alpha), 1e-12, top, xtol=1e-14))
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """The evidence under all draws of a randomisation test, the observed one first."""
+
+    values: Array
+
+    def log_sf(self, x: float) -> float:
+        """Logarithm of the share of draws with at least this evidence, ties counted."""
+        return float(np.log(np.count_nonzero(self.values >= x - TIE * abs(x)) / len(self.values)))
+
+    def isf(self, alpha: float) -> float:
+        """The smallest value of the draws that rejects at level alpha; inf if none does."""
+        for value in np.unique(self.values):
+            if self.log_sf(value) <= np.log(alpha):
+                return float(value)
+        return float(np.inf)
+
+
+def law_of(selection: Selection) -> Law:
+    """The null law of a single selection."""
+    if selection.mixture is not None:
+        return ChiBarLaw(selection.mixture)
+    if np.isnan(selection.truncation):
+        return Chi(int(selection.dof))
+    return TruncatedNormal(float(selection.truncation))

@@ -1,0 +1,60 @@
+"""Hedging between OST and simpler evidence, by randomisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._validation import check_fraction
+from nosplit.methods._base import Selection
+from nosplit.methods.ost import OST
+
+__all__ = ["Adaptive"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Several kinds of evidence on the same random draws; exact as a whole.
+
+    OST finds combinations of many kernels, but pays for the search where one broad kernel says it
+    all. Ranking each draw by the best of its ranks under OST, under OST with a shrunk correlation
+    matrix and under the plain mean keeps most of the power of whichever is best.
+
+    Without draws (asymptotic calibration) it is `OST()`.
+
+    Parameters
+    ----------
+    shrinkage : float
+        Share of the identity that is added to the correlation matrix for the shrunk evidence.
+    ost : OST
+        The one-sided test.
+    """
+
+    shrinkage: float = 0.01
+    ost: OST = OST()
+
+    def __post_init__(self) -> None:
+        check_fraction(self.shrinkage, "shrinkage")
+
+    @property
+    def name(self) -> str:
+        """Short name of the method."""
+        return "adaptive"
+
+    def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
+        """What OST makes of τ, (..., d), with Σ, (d, d) or (..., d, d)."""
+        return self.ost(tau, cov)
+
+    def evidence(self, tau: Array, cov: Array) -> Array:
+        """The kinds of evidence for each draw, (K, F): larger is stronger."""
+        sd = np.sqrt(np.diagonal(cov))
+        shrunk = cov + self.shrinkage * np.diag(sd**2)
+        live = sd > 0
+        t = tau[:, live] / sd[live]
+        return np.stack(
+            [-self.ost(tau, cov).log_pvalue, -self.ost(tau, shrunk).log_pvalue, t.mean(axis=1)]
+        )

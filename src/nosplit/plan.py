@@ -1,0 +1,264 @@
+"""What "auto" picks, and what it will cost.
+
+The choice rests on sizes and on a fixed nominal cost model, never on a clock or on the data: the
+same data gives the same verdict on every machine, and exact calibration stays exact.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nosplit._errors import InputError
+from nosplit._validation import resolve
+from nosplit.kernels import Kernel, Laplace
+from nosplit.methods import Method, Naive
+from nosplit.mmd import MOST_ROWS
+from nosplit.pairing import Blocks, Complete, Linear, Pairing, Window, as_pairing
+from nosplit.randomization import Exact
+
+__all__ = ["ASYMPTOTIC", "Plan", "choose", "safe_window", "smallest_safe_pairs"]
+
+ASYMPTOTIC = "asymptotic"
+
+# Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
+NS_COMBINATION, NS_COLUMN, NS_KERNEL = 2.0, 0.8, 1.2
+NS_FLIP_PRODUCT, NS_FLIP_SIGN = 0.05, 0.4
+# A window narrower than this is not worth the price of exact calibration.
+SMALLEST_EXACT_WINDOW = 5
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the cost of a test depends on."""
+
+    n: int
+    m: int
+    p: int
+    d: int
+    bases: int = 1
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return min(self.n, self.m)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit, both samples together."""
+        return 1.0 + min(max(self.n, self.m) / self.n_units, MOST_ROWS)
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        combinations = self.rows_per_unit**2
+        values = combinations * (
+            NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
+        )
+        per_flip = NS_FLIP_PRODUCT * self.d
+        if not isinstance(pairing, (Complete, Blocks)):
+            per_flip += NS_FLIP_SIGN
+        if self.n != self.m:
+            per_flip *= combinations
+        return 1e-9 * pairing.n_pairs(self.n_units) * (values + flips * per_flip)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a test will be done.
+
+    Attributes
+    ----------
+    pairing : Pairing
+        Which pairs of units are looked at.
+    calibration : Exact or "asymptotic"
+        How the p-value is found.
+    n_units, n_pairs : int
+        Number of units and of pairs.
+    nominal_seconds : float
+        Cost by the fixed model, on one core; what `budget` is compared with.
+    reason : str
+        Why, in one sentence.
+    """
+
+    pairing: Pairing
+    calibration: Exact | str
+    n_units: int
+    n_pairs: int
+    nominal_seconds: float
+    reason: str
+    sizes: Sizes
+
+    @property
+    def pairs(self) -> str:
+        """Short name of the pairing."""
+        return pairing_name(self.pairing)
+
+    @property
+    def flips(self) -> int:
+        """Number of random draws; 0 for asymptotic calibration."""
+        return self.calibration.flips if isinstance(self.calibration, Exact) else 0
+
+    def estimated_seconds(self) -> float:
+        """Seconds this would take here on one core, from a short measurement of this machine."""
+        return self.nominal_seconds * _machine_factor()
+
+    def __str__(self) -> str:
+        how = f"exact ({self.flips} draws)" if self.flips else ASYMPTOTIC
+        return (
+            f"{self.pairs} pairs, {how} calibration: {self.n_pairs:,} pairs of "
+            f"{self.n_units:,} units, nominally {self.nominal_seconds:.2g} s of one core.\n"
+            f"{self.reason}"
+        )
+
+
+def pairing_name(pairing: Pairing) -> str:
+    """Short name of a pairing."""
+    match pairing:
+        case Window(R):
+            return f"window {R}"
+        case Blocks(size):
+            return f"blocks of {size}"
+    return type(pairing).__name__.lower()
+
+
+def safe_window(n_units: int) -> int:
+    """The widest window for which the normal approximation is trusted: √N / 5."""
+    return max(1, math.isqrt(n_units) // 5)
+
+
+def smallest_safe_pairs(d: int) -> int:
+    """The fewest pairs for which d kernels are trusted with the normal approximation."""
+    return 100 * d
+
+
+def kernel_bases(kernels: Sequence[Kernel]) -> int:
+    """Number of different base quantities: 2 if there are both Laplace kernels and others."""
+    return len({isinstance(k, Laplace) for k in kernels}) or 1
+
+
+def choose(
+    sizes: Sizes,
+    *,
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    method: Method | None = None,
+    budget: float = 1.0,
+) -> Plan:
+    """The most powerful test that fits the budget and is still calibrated.
+
+    Exact and complete if it fits; else exact with the widest window that fits, if that is at
+    least 5; else asymptotic with the widest safe window.
+    """
+    if not (isinstance(budget, (int, float)) and budget > 0):
+        raise InputError(f"`budget` must be a positive number of nominal seconds, got {budget!r}.")
+    wanted = None if pairs == "auto" else as_pairing(pairs)
+    kind = resolve_calibration(calibration)
+    if isinstance(method, Naive):
+        if isinstance(kind, Exact):
+            raise InputError('`method="naive"` has no exact form. Use calibration="asymptotic".')
+        kind = ASYMPTOTIC
+    if isinstance(wanted, Complete) and kind == ASYMPTOTIC:
+        raise InputError(
+            '`pairs="complete"` has no normal limit, so calibration="asymptotic" would be wrong. '
+            'Use calibration="exact", or a window such as '
+            f"pairs={safe_window(sizes.n_units)}."
+        )
+    if wanted is not None:
+        return _fixed_pairs(sizes, wanted, kind, budget)
+    if isinstance(kind, Exact):
+        return _exact(sizes, kind, budget, forced=True)
+    if kind == "auto":
+        plan = _exact(sizes, Exact(), budget, forced=False)
+        if plan is not None:
+            return plan
+    return _asymptotic(sizes, budget)
+
+
+def resolve_calibration(calibration: Exact | str) -> Exact | str:
+    """An `Exact` object, "asymptotic" or "auto"."""
+    if isinstance(calibration, Exact):
+        return calibration
+    known: dict[str, Exact | str] = {"auto": "auto", ASYMPTOTIC: ASYMPTOTIC, "exact": Exact()}
+    if not isinstance(calibration, str):
+        raise InputError(f"`calibration` must be a name or Exact(...), got {calibration!r}.")
+    if calibration in known:
+        return known[calibration]
+    return resolve(calibration, known, "calibration")
+
+
+def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
+    flips = calibration.flips if isinstance(calibration, Exact) else 0
+    n_pairs = pairing.n_pairs(sizes.n_units)
+    seconds = sizes.seconds(pairing, flips)
+    return Plan(pairing, calibration, sizes.n_units, n_pairs, seconds, reason, sizes)
+
+
+def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: float) -> Plan:
+    if kind != "auto":
+        return _plan(sizes, pairing, kind, "Pairs and calibration are as asked for.")
+    exact = _plan(sizes, pairing, Exact(), "The pairs asked for fit the budget with exact flips.")
+    if isinstance(pairing, Complete) or exact.nominal_seconds <= budget:
+        return exact
+    return _plan(
+        sizes,
+        pairing,
+        ASYMPTOTIC,
+        f"Exact flips on the pairs asked for would take {exact.nominal_seconds:.2g} nominal "
+        f"seconds, more than the budget of {budget:g}.",
+    )
+
+
+def _exact(sizes: Sizes, kind: Exact, budget: float, *, forced: bool) -> Plan | None:
+    complete = _plan(sizes, Complete(), kind, f"All pairs fit the budget of {budget:g} s.")
+    if complete.nominal_seconds <= budget:
+        return complete
+    widest = (sizes.n_units - 1) // 2
+    one = sizes.seconds(Window(1), kind.flips) if widest >= 1 else math.inf
+    R = min(int(budget / one), widest)
+    if R >= SMALLEST_EXACT_WINDOW or (forced and R >= 1):
+        return _plan(
+            sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s."
+        )
+    if not forced:
+        return None
+    return _plan(sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs.")
+
+
+def _asymptotic(sizes: Sizes, budget: float) -> Plan:
+    one = sizes.seconds(Window(1), 0) if sizes.n_units >= 3 else math.inf
+    safe = safe_window(sizes.n_units)
+    R = min(safe, int(budget / one))
+    if R < 1:
+        return _plan(sizes, Linear(), ASYMPTOTIC, "The data is large for the budget: linear pairs.")
+    why = (
+        "the widest for which the normal approximation is trusted"
+        if safe == R
+        else f"the widest that fits the budget of {budget:g} s"
+    )
+    return _plan(sizes, Window(R), ASYMPTOTIC, f"A window of {R} is {why}.")
+
+
+def _machine_factor() -> float:
+    """Measured over nominal time of a small test: how much slower than nominal this machine is."""
+    from nosplit.accumulate import accumulate_draws
+    from nosplit.bank import Bank
+    from nosplit.kernels import default_kernels
+    from nosplit.mmd import Paired
+    from nosplit.order import Natural
+
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 400, 4))
+    kernels = default_kernels(2.0, 4.0)
+    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(400))
+    nominal = Sizes(400, 400, 4, len(kernels), 2).seconds(Complete(), 199)
+    best = math.inf
+    for _ in range(3):
+        draws = units.draws(199, np.random.default_rng(0))
+        start = time.perf_counter()
+        accumulate_draws(units, Complete(), draws, workers=1)
+        best = min(best, time.perf_counter() - start)
+    return best / nominal

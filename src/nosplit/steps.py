@@ -1,0 +1,310 @@
+"""From units and a plan to a result: the steps that all families share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._errors import (
+    DroppedKernelWarning,
+    InputError,
+    NearCopyWarning,
+    NosplitWarning,
+    NotATestWarning,
+    UnsafeAsymptoticsWarning,
+)
+from nosplit._validation import resolve
+from nosplit.accumulate import Draws, Units, accumulate, accumulate_draws
+from nosplit.flips import BLOCK, Signs
+from nosplit.laws import Flips, law_of
+from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Selection, Split
+from nosplit.moments import Moments
+from nosplit.normal import Whitening
+from nosplit.pairing import Blocks, Pairing, Window
+from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs
+from nosplit.randomization import Exact, rank_draws
+from nosplit.results import TestResult
+
+__all__ = ["Outcome", "as_method", "run", "settle", "split_at", "test_rows", "to_result"]
+
+Array = NDArray[np.float64]
+U = TypeVar("U", bound="Testable")
+
+
+class Testable(Units, Protocol):
+    """Units that can be cut into parts and drawn again under the null."""
+
+    __test__ = False
+
+    def part(self: U, units: range) -> U:
+        """Some of the units, as units of their own."""
+        ...
+
+    def draws(self, flips: int, rng: np.random.Generator) -> Draws:
+        """Random draws under the null."""
+        ...
+
+
+@dataclass
+class Outcome:
+    """What the statistics made of the moments, on its way to a `TestResult`."""
+
+    method: Method
+    selection: Selection
+    tau: Array
+    cov: Array
+    n_pairs: int
+    calibration: str = ASYMPTOTIC
+    flips: Flips | None = None
+    pairs: str = ""
+    caveats: list[tuple[type[NosplitWarning], str]] = field(default_factory=list)
+
+
+def as_method(method: Method | str) -> Method | None:
+    """The method that a name is short for; None for "auto"."""
+    if isinstance(method, str) and method == "auto":
+        return None
+    found = resolve(method, METHODS, "method")
+    if isinstance(found, type) or not isinstance(found, Method):
+        raise InputError(f"`method` must be a name or a method such as OST(), got {found!r}.")
+    return found
+
+
+def settle(method: Method | None, calibration: Exact | str) -> Method:
+    """What "auto" is: adaptive where calibration is exact, and OST elsewhere."""
+    if method is None:
+        return Adaptive() if isinstance(calibration, Exact) else OST()
+    return method
+
+
+def split_at(method: Method, n_units: int) -> list[range]:
+    """All units, or the two parts of a split, the first with an even number of units."""
+    if not isinstance(method, Split):
+        return [range(n_units)]
+    cut = 2 * round(method.fraction * n_units / 2.0)
+    if cut < 2 or n_units - cut < 2:
+        raise InputError(
+            f"`method` splits {n_units} units into {cut} and {n_units - cut}; each part needs 2."
+        )
+    return [range(cut), range(cut, n_units)]
+
+
+def run(
+    units: Testable,
+    method: Method | None,
+    how: Plan,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> Outcome:
+    """Accumulate the pairs that the plan names, and test."""
+    chosen = settle(method, how.calibration)
+    parts = [units.part(r) for r in split_at(chosen, units.n_units)]
+    with _bar(progress, sum(how.pairing.n_pairs(p.n_units) for p in parts)) as step:
+        if isinstance(how.calibration, Exact):
+            flips = how.calibration.flips
+            done = [
+                accumulate_draws(p, how.pairing, p.draws(flips, rng), workers=workers, step=step)
+                for p in parts
+            ]
+            total = _sum([part.moments for part in done])
+            tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
+            outcome = _exact(chosen, tau, sum(part.second for part in done) / total.n, total)
+        else:
+            moments = [accumulate(p, how.pairing, workers=workers, step=step) for p in parts]
+            outcome = _asymptotic(chosen, moments)
+            outcome.caveats += _unsafe(how.pairing, units.n_units, len(outcome.tau))
+    outcome.pairs = how.pairs
+    return outcome
+
+
+def test_rows(
+    values: Array, method: Method | None, calibration: Exact | str, rng: np.random.Generator
+) -> Outcome:
+    """Test with rows of values as they are: every row is a pair of its own."""
+    chosen = settle(method, calibration)
+    parts = split_at(chosen, len(values))
+    moments = [Moments.from_values(values[r.start : r.stop]) for r in parts]
+    if isinstance(calibration, Exact):
+        signs = Signs(len(values), calibration.flips, rng)
+        tau = _stack([_signed_rows(values, r, signs) / np.sqrt(len(r)) for r in parts])
+        total = _sum(moments)
+        outcome = _exact(chosen, tau, total.second_moment, total)
+    else:
+        outcome = _asymptotic(chosen, moments)
+        outcome.caveats += _few_pairs(outcome.n_pairs, len(outcome.tau))
+    outcome.pairs = "rows"
+    return outcome
+
+
+test_rows.__test__ = False  # type: ignore[attr-defined]
+
+
+def _signed_rows(values: Array, rows: range, signs: Signs) -> Array:
+    """Sums of ε_i h_i over some rows, for all draws, (F, d)."""
+    total = 0.0
+    for start in range(rows.start, rows.stop, BLOCK):
+        part = range(start, min(start + BLOCK, rows.stop))
+        total = total + signs.columns(part) @ values[part.start : part.stop]
+    return np.asarray(total)
+
+
+def _sum(moments: list[Moments]) -> Moments:
+    return sum(moments[1:], start=moments[0])
+
+
+def _stack(tau: list[Array]) -> Array:
+    """(F, d), or (F, 2, d) for the two parts of a split."""
+    return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
+
+
+def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
+    _check_finite(total)
+    cov = (cov + cov.T) / 2.0
+    flips = rank_draws(method, tau, cov)
+    outcome = Outcome(method, method(tau[0], cov), total.tau, cov, total.n, "exact", flips)
+    outcome.caveats += _dropped(cov)
+    return outcome
+
+
+def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
+    total = _sum(moments)
+    _check_finite(total)
+    selection = method(_stack([m.tau for m in moments]), total.cov)
+    outcome = Outcome(method, selection, total.tau, total.cov, total.n)
+    outcome.caveats += _dropped(total.cov) + _near_copies(total.cov)
+    if isinstance(method, Naive):
+        outcome.caveats.append(
+            (NotATestWarning, "`naive` does not control the level: its p-values are too small.")
+        )
+    return outcome
+
+
+def _check_finite(total: Moments) -> None:
+    if not (np.isfinite(total.mean).all() and np.isfinite(total.scatter).all()):
+        raise InputError(
+            "The kernels' values are not finite: the data is too large for them, or a kernel "
+            "returns nan or inf. Rescale the data, for example to unit variance."
+        )
+    if not np.any(np.diagonal(total.scatter)):
+        raise InputError(
+            "The values of all pairs are the same: the data is constant, or no kernel's bandwidth "
+            "fits its scale."
+        )
+
+
+# --- what to know before relying on a result -----------------------------------------------------
+
+Caveat = tuple[type[NosplitWarning], str]
+
+
+def _dropped(cov: Array) -> list[Caveat]:
+    dead = np.flatnonzero(np.diagonal(cov) == 0)
+    if not len(dead):
+        return []
+    names = ", ".join(str(i) for i in dead)
+    return [(DroppedKernelWarning, f"Kernels without variance were dropped: number {names}.")]
+
+
+def _near_copies(cov: Array) -> list[Caveat]:
+    sd = np.sqrt(np.diagonal(cov))
+    safe = np.where(sd > 0, sd, 1.0)
+    distance = 1.0 - cov / safe[:, None] / safe
+    close = np.argwhere(np.triu((distance < 1e-3) & (distance > Whitening().rcond), 1))
+    if not len(close):
+        return []
+    names = ", ".join(f"{i} and {j}" for i, j in close)
+    return [
+        (
+            NearCopyWarning,
+            f"Kernels are nearly copies of one another (numbers {names}): the p-value reacts to "
+            "rounding. Drop one of each pair.",
+        )
+    ]
+
+
+def _few_pairs(n_pairs: int, d: int) -> list[Caveat]:
+    if n_pairs >= smallest_safe_pairs(d):
+        return []
+    return [
+        (
+            UnsafeAsymptoticsWarning,
+            f"{n_pairs} pairs are few for the normal approximation with {d} kernels (at least "
+            f"{smallest_safe_pairs(d)} are safe): use calibration='exact' or fewer kernels.",
+        )
+    ]
+
+
+def _unsafe(pairing: Pairing, n_units: int, d: int) -> list[Caveat]:
+    caveats = _few_pairs(pairing.n_pairs(n_units), d)
+    width = {Window: lambda w: w.R, Blocks: lambda b: b.size // 2}.get(type(pairing))
+    if width is not None and width(pairing) > safe_window(n_units):
+        caveats.append(
+            (
+                UnsafeAsymptoticsWarning,
+                f"{n_units} units are few for the normal approximation with so many pairs each: "
+                f"a window of {safe_window(n_units)} is the widest that is safe. Use "
+                "calibration='exact' or fewer pairs.",
+            )
+        )
+    return caveats
+
+
+def to_result(
+    outcome: Outcome,
+    *,
+    question: str,
+    kernels: Sequence[Any],
+    n_units: int,
+    n_used: int,
+    n_left_out: int,
+) -> TestResult:
+    """Issue the warnings and put the result together."""
+    for category, text in outcome.caveats:
+        warnings.warn(text, category, stacklevel=3)
+    picked = outcome.selection
+    law = outcome.flips or law_of(picked)
+    statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)
+    truncated = not np.isnan(picked.truncation) and picked.mixture is None
+    return TestResult(
+        statistic=statistic,
+        log_pvalue=law.log_sf(statistic) if outcome.flips else float(picked.log_pvalue),
+        weights=picked.weights,
+        active=tuple(int(i) for i in np.flatnonzero(picked.active)),
+        dof=int(picked.dof),
+        truncation=float(picked.truncation) if truncated else None,
+        tau=outcome.tau,
+        cov=outcome.cov,
+        kernels=tuple(kernels),
+        method=outcome.method.name,
+        pairs=outcome.pairs,
+        calibration=outcome.calibration,
+        n_units=n_units,
+        n_pairs=outcome.n_pairs,
+        n_used=n_used,
+        n_left_out=n_left_out,
+        null=law,
+        question=question,
+        flips=len(outcome.flips.values) - 1 if outcome.flips else None,
+        warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
+    )
+
+
+@contextmanager
+def _bar(show: bool, total: int) -> Iterator[Callable[[int], None] | None]:
+    """A progress bar on standard error, if asked for and somebody can see it."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("pairs", total=total)
+        yield lambda done: bar.update(task, advance=done)
