@@ -160,7 +160,7 @@ def _exp(x: Any, scale: float, out: Any, bits: Any) -> None:
 @compiled
 def _profile(kind: int, p1: float, p2: float, q: Any, out: Any, bits: Any) -> None:
     """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
-    if kind == GAUSSIAN or kind == LAPLACE:
+    if kind in (GAUSSIAN, LAPLACE):
         _exp(q, p1, out, bits)
     elif kind == IMQ:
         if p2 == -0.5:

@@ -7,8 +7,9 @@ does not depend on how many threads shared the work.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import islice
 from typing import Any, Protocol, TypeVar
@@ -25,6 +26,8 @@ __all__ = ["Draws", "Units", "accumulate", "accumulate_draws", "n_workers"]
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
+S = TypeVar("S", Moments, Part)
+Step = Callable[[int], None]
 
 # Kernel evaluations in a job: what a core's second cache holds.
 JOB = 8192
@@ -75,7 +78,7 @@ def accumulate(
     pairing: Pairing,
     *,
     workers: int | None = None,
-    step: Callable[[int], None] | None = None,
+    step: Step | None = None,
 ) -> Moments:
     """Moments of the values of all pairs.
 
@@ -104,7 +107,7 @@ def accumulate_draws(
     draws: Draws,
     *,
     workers: int | None = None,
-    step: Callable[[int], None] | None = None,
+    step: Step | None = None,
 ) -> Part:
     """As `accumulate`, with the sums under every draw, in the same pass over the pairs."""
     return _total(draws.part, _jobs(units, pairing), n_workers(workers), step)
@@ -115,15 +118,10 @@ def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
     return pairing.jobs(units.n_units, max(64, round(JOB / combinations)))
 
 
-def _total(
-    work: Callable[[Job], Any],
-    jobs: Iterable[Job],
-    workers: int,
-    step: Callable[[int], None] | None,
-) -> Any:
-    total = None
+def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:
+    total: S | None = None
     with _blas().limit(limits=1):
-        for job, part in _mapped(work, iter(jobs), workers):
+        for job, part in _mapped(work, jobs, workers):
             total = part if total is None else total + part
             if step is not None:
                 step(job.n_pairs)
@@ -148,8 +146,11 @@ def _mapped(work: Callable[[Job], T], jobs: Iterator[Job], workers: int) -> Iter
             yield job, work(job)
         return
     with ThreadPoolExecutor(workers) as pool:
-        ahead = list(islice((*first, *islice(jobs, 0)), 2))
-        while ahead:
-            ahead += list(islice(jobs, 32 * workers))
-            yield from zip(ahead, pool.map(work, ahead), strict=True)
-            ahead = list(islice(jobs, 2))
+        waiting: deque[tuple[Job, Future[T]]] = deque()
+        for job in (*first, *islice(jobs, 4 * workers)):
+            waiting.append((job, pool.submit(work, job)))
+        while waiting:
+            job, future = waiting.popleft()
+            yield job, future.result()
+            for following in islice(jobs, 1):
+                waiting.append((following, pool.submit(work, following)))

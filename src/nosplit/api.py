@@ -165,7 +165,7 @@ def plan(
     Returns
     -------
     Plan
-        The choice, the number of pairs, the nominal cost, an estimate for this machine and a reason.
+        The choice, the number of pairs, the nominal cost, an estimate for here and a reason.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def _build(kernels: Kernels, bandwidth: float, l1_bandwidth: float) -> tuple[Ker
     if kernels is None:
         return tuple(default_kernels(bandwidth, l1_bandwidth))
     if isinstance(kernels, str):
-        return tuple(resolve(kernels, KERNEL_SETS, "kernels")(bandwidth, l1_bandwidth))  # type: ignore[operator]
+        return tuple(resolve(kernels, KERNEL_SETS, "kernels")(bandwidth, l1_bandwidth))
     if isinstance(kernels, Kernel):
         return (kernels,)
     if callable(kernels):

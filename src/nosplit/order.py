@@ -10,6 +10,7 @@ in random order. Every buffer is then a stratified sample of all the data, and m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -68,7 +69,7 @@ class Riffled:
         buffers = n // BUFFER
         starts = np.arange(SEGMENTS + 1, dtype=np.int64) * n // SEGMENTS
         used = buffers * RUN
-        gaps = [np.arange(a + used, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        gaps = [np.arange(a + used, b) for a, b in pairwise(starts)]
         return cls(
             starts[:-1],
             rng.permutation(BUFFER),

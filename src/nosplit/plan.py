@@ -130,6 +130,16 @@ def safe_window(n_units: int) -> int:
     return max(1, math.isqrt(n_units) // 5)
 
 
+def width(pairing: Pairing) -> int:
+    """Pairs that a unit takes part in, halved: R for a window."""
+    match pairing:
+        case Window(R):
+            return R
+        case Blocks(size):
+            return size // 2
+    return 1
+
+
 def smallest_safe_pairs(d: int) -> int:
     """The fewest pairs for which d kernels are trusted with the normal approximation."""
     return 100 * d
@@ -170,12 +180,11 @@ def choose(
     if wanted is not None:
         return _fixed_pairs(sizes, wanted, kind, budget)
     if isinstance(kind, Exact):
-        return _exact(sizes, kind, budget, forced=True)
-    if kind == "auto":
-        plan = _exact(sizes, Exact(), budget, forced=False)
-        if plan is not None:
-            return plan
-    return _asymptotic(sizes, budget)
+        return _exact(sizes, kind, budget, smallest=1) or _plan(
+            sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
+        )
+    exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW) if kind == "auto" else None
+    return exact or _asymptotic(sizes, budget)
 
 
 def resolve_calibration(calibration: Exact | str) -> Exact | str:
@@ -212,20 +221,17 @@ def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: floa
     )
 
 
-def _exact(sizes: Sizes, kind: Exact, budget: float, *, forced: bool) -> Plan | None:
+def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:
+    """All pairs, or the widest window that fits if it is not narrower than `smallest`."""
     complete = _plan(sizes, Complete(), kind, f"All pairs fit the budget of {budget:g} s.")
     if complete.nominal_seconds <= budget:
         return complete
     widest = (sizes.n_units - 1) // 2
     one = sizes.seconds(Window(1), kind.flips) if widest >= 1 else math.inf
     R = min(int(budget / one), widest)
-    if R >= SMALLEST_EXACT_WINDOW or (forced and R >= 1):
-        return _plan(
-            sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s."
-        )
-    if not forced:
+    if smallest > R:
         return None
-    return _plan(sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs.")
+    return _plan(sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s.")
 
 
 def _asymptotic(sizes: Sizes, budget: float) -> Plan:

@@ -26,8 +26,8 @@ from nosplit.laws import Flips, law_of
 from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Selection, Split
 from nosplit.moments import Moments
 from nosplit.normal import Whitening
-from nosplit.pairing import Blocks, Pairing, Window
-from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs
+from nosplit.pairing import Pairing
+from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs, width
 from nosplit.randomization import Exact, rank_draws
 from nosplit.results import TestResult
 
@@ -39,8 +39,6 @@ U = TypeVar("U", bound="Testable")
 
 class Testable(Units, Protocol):
     """Units that can be cut into parts and drawn again under the null."""
-
-    __test__ = False
 
     def part(self: U, units: range) -> U:
         """Some of the units, as units of their own."""
@@ -115,7 +113,8 @@ def run(
             ]
             total = _sum([part.moments for part in done])
             tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
-            outcome = _exact(chosen, tau, sum(part.second for part in done) / total.n, total)
+            second = np.sum([part.second for part in done], axis=0)
+            outcome = _exact(chosen, tau, second / total.n, total)
         else:
             moments = [accumulate(p, how.pairing, workers=workers, step=step) for p in parts]
             outcome = _asymptotic(chosen, moments)
@@ -148,11 +147,9 @@ test_rows.__test__ = False  # type: ignore[attr-defined]
 
 def _signed_rows(values: Array, rows: range, signs: Signs) -> Array:
     """Sums of ε_i h_i over some rows, for all draws, (F, d)."""
-    total = 0.0
-    for start in range(rows.start, rows.stop, BLOCK):
-        part = range(start, min(start + BLOCK, rows.stop))
-        total = total + signs.columns(part) @ values[part.start : part.stop]
-    return np.asarray(total)
+    blocks = [rows[i : i + BLOCK] for i in range(0, len(rows), BLOCK)]
+    parts = [signs.columns(b) @ values[b.start : b.stop] for b in blocks]
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _sum(moments: list[Moments]) -> Moments:
@@ -220,39 +217,32 @@ def _near_copies(cov: Array) -> list[Caveat]:
     if not len(close):
         return []
     names = ", ".join(f"{i} and {j}" for i, j in close)
-    return [
-        (
-            NearCopyWarning,
-            f"Kernels are nearly copies of one another (numbers {names}): the p-value reacts to "
-            "rounding. Drop one of each pair.",
-        )
-    ]
+    text = (
+        f"Kernels are nearly copies of one another (numbers {names}): the p-value reacts to "
+        "rounding. Drop one of each pair."
+    )
+    return [(NearCopyWarning, text)]
 
 
 def _few_pairs(n_pairs: int, d: int) -> list[Caveat]:
     if n_pairs >= smallest_safe_pairs(d):
         return []
-    return [
-        (
-            UnsafeAsymptoticsWarning,
-            f"{n_pairs} pairs are few for the normal approximation with {d} kernels (at least "
-            f"{smallest_safe_pairs(d)} are safe): use calibration='exact' or fewer kernels.",
-        )
-    ]
+    text = (
+        f"{n_pairs} pairs are few for the normal approximation with {d} kernels (at least "
+        f"{smallest_safe_pairs(d)} are safe): use calibration='exact' or fewer kernels."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
 
 
 def _unsafe(pairing: Pairing, n_units: int, d: int) -> list[Caveat]:
     caveats = _few_pairs(pairing.n_pairs(n_units), d)
-    width = {Window: lambda w: w.R, Blocks: lambda b: b.size // 2}.get(type(pairing))
-    if width is not None and width(pairing) > safe_window(n_units):
-        caveats.append(
-            (
-                UnsafeAsymptoticsWarning,
-                f"{n_units} units are few for the normal approximation with so many pairs each: "
-                f"a window of {safe_window(n_units)} is the widest that is safe. Use "
-                "calibration='exact' or fewer pairs.",
-            )
+    safe = safe_window(n_units)
+    if width(pairing) > safe:
+        text = (
+            f"{n_units} units are few for the normal approximation with so many pairs each: a "
+            f"window of {safe} is the widest that is safe. Use calibration='exact' or fewer pairs."
         )
+        caveats.append((UnsafeAsymptoticsWarning, text))
     return caveats
 
 
