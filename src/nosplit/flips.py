@@ -6,8 +6,8 @@ generator, so that any part can be had at any time, by any worker, without keepi
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from nosplit.moments import Moments
 from nosplit.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["Part", "Signs", "block_columns", "enumerated", "signed_part"]
+__all__ = [
+    "BLOCK",
+    "Part",
+    "Signs",
+    "block_columns",
+    "generator",
+    "signed_part",
+    "tile_columns",
+    "unwrapped",
+]
 
 Array = NDArray[np.float64]
 
@@ -50,22 +59,28 @@ class Part:
         )
 
 
-def block_columns(draw: Callable[[int], Array], units: range, n_units: int) -> Array:
-    """Columns of a matrix of draws, put together from the blocks they lie in (unit N is unit 0)."""
+def block_columns(draw: Callable[[int], NDArray[Any]], units: range, among: range) -> NDArray[Any]:
+    """Columns of a matrix of draws, put together from the blocks they lie in.
+
+    `units` are counted from the first of those they are `among`, and round again after the last.
+    """
     parts = []
-    for start, stop in _unwrapped(units, n_units):
-        for block in range(start // BLOCK, -(-stop // BLOCK)):
+    for run in unwrapped(units, len(among)):
+        places = among[run.start : run.stop]
+        for block in range(places.start // BLOCK, -(-places.stop // BLOCK)):
             first = block * BLOCK
-            parts.append(draw(block)[:, max(start - first, 0) : stop - first])
+            parts.append(draw(block)[:, max(places.start - first, 0) : places.stop - first])
     columns = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
     return columns[:, :: units.step]
 
 
-def _unwrapped(units: range, n: int) -> list[tuple[int, int]]:
-    stop = units[-1] + 1
+def unwrapped(units: range, n: int) -> list[range]:
+    """Runs of units, at most two, that span units which may go past the last, to the first."""
+    round_again = n if units.start >= n else 0
+    start, stop = units.start - round_again, units[-1] + 1 - round_again
     if stop <= n:
-        return [(units.start, stop)]
-    return [(units.start, n), (0, stop - n)]
+        return [range(start, stop)]
+    return [range(start, n), range(stop - n)]
 
 
 def generator(key: int, block: int) -> np.random.Generator:
@@ -91,6 +106,7 @@ class Signs:
     flips: int
     rng: np.random.Generator
     exhaustive: bool = field(init=False)
+    units: range = field(init=False)
     _block: Callable[[int], Array] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -98,12 +114,13 @@ class Signs:
         key = int(self.rng.integers(2**63))
         draw = self._pattern if exhaustive else (lambda block: self._random(key, block))
         object.__setattr__(self, "exhaustive", exhaustive)
+        object.__setattr__(self, "units", range(self.n_units))
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
     def _pattern(self, block: int) -> Array:
         """All sign patterns; the first is +1 throughout."""
         numbers = np.arange(2**self.n_units)[:, None] >> np.arange(self.n_units)
-        return 1.0 - 2.0 * (numbers & 1)
+        return np.asarray(1.0 - 2.0 * (numbers & 1), dtype=np.float64)
 
     def _random(self, key: int, block: int) -> Array:
         raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)
@@ -115,17 +132,13 @@ class Signs:
 
     def columns(self, units: range) -> Array:
         """Signs of the given units, (F, T)."""
-        return block_columns(self._block, units, self.n_units)
+        return block_columns(self._block, units, self.units)
 
-
-def enumerated(choices: list[list[Any]], most: int) -> list[tuple[Any, ...]] | None:
-    """All ways to choose one entry of each list, or None if there are more than `most`."""
-    total = 1
-    for options in choices:
-        total *= len(options)
-        if total > most:
-            return None
-    return list(itertools.product(*choices))
+    def of(self, units: range) -> Signs:
+        """The same draws, for some of the units."""
+        part = copy(self)
+        object.__setattr__(part, "units", self.units[units.start : units.stop])
+        return part
 
 
 def signed_part(values: Array, job: Job, signs: Signs) -> Part:
@@ -145,7 +158,10 @@ def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
     E = signs.columns(range(job.units.start, job.units.stop + job.R))
     own = np.ascontiguousarray(E[:, :n])
     lags = values.reshape(len(values), job.R, n)
-    return sum((own * E[:, r + 1 : r + 1 + n]) @ lags[:, r].T for r in range(job.R))
+    sums = np.zeros((len(E), len(values)))
+    for r in range(job.R):
+        sums += (own * E[:, r + 1 : r + 1 + n]) @ lags[:, r].T
+    return sums
 
 
 def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:

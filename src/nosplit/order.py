@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Natural", "Order", "Permuted", "Riffled", "shuffled"]
+__all__ = ["Index", "Natural", "Order", "Permuted", "Riffled", "shuffled", "take"]
 
 Index = NDArray[np.int64]
 
@@ -29,7 +29,7 @@ LARGE = 32 * BUFFER
 class Order(Protocol):
     """Which row stands at which position."""
 
-    def rows(self, positions: range) -> slice | Index:
+    def rows(self, positions: range) -> Index:
         """Rows at the given positions."""
         ...
 
@@ -38,9 +38,9 @@ class Order(Protocol):
 class Natural:
     """Rows as they come."""
 
-    def rows(self, positions: range) -> slice | Index:
+    def rows(self, positions: range) -> Index:
         """Rows at the given positions."""
-        return slice(positions.start, positions.stop, positions.step)
+        return np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class Permuted:
 
     index: Index
 
-    def rows(self, positions: range) -> slice | Index:
+    def rows(self, positions: range) -> Index:
         """Rows at the given positions."""
-        return self.index[positions.start : positions.stop : positions.step]
+        return np.ascontiguousarray(self.index[positions.start : positions.stop : positions.step])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +77,21 @@ class Riffled:
             rng.permutation(np.concatenate(gaps)),
         )
 
-    def rows(self, positions: range) -> slice | Index:
+    def rows(self, positions: range) -> Index:
         """Rows at the given positions."""
-        position = np.arange(positions.start, positions.stop, positions.step)
-        dealt = len(self.shifts) * BUFFER
-        inside = position[position < dealt]
-        buffer = inside // BUFFER
-        place = self.pattern[(inside + self.shifts[buffer]) % BUFFER]
-        rows = self.starts[place // RUN] + buffer * RUN + place % RUN
-        return np.concatenate([rows, self.rest[position[len(inside) :] - dealt]])
+        from nosplit._loops import riffle
+
+        out = np.empty(len(positions), dtype=np.int64)
+        order = (self.starts, self.pattern, self.shifts, self.rest)
+        riffle(*order, RUN, positions.start, positions.step, out)
+        return out
 
 
 def shuffled(n: int, rng: np.random.Generator) -> Order:
     """A random order of n rows."""
     return Riffled.draw(n, rng) if n >= LARGE else Permuted(rng.permutation(n))
+
+
+def take(sample: NDArray[Any], order: Order, positions: range) -> NDArray[Any]:
+    """Rows of a sample at the given positions, contiguous."""
+    return np.take(sample, order.rows(positions), axis=0)

@@ -1,0 +1,334 @@
+"""Two-sample units for samples of different sizes.
+
+A unit holds one row of the smaller sample and c rows of the larger one, with weights w = 1 and
+-1/c (which of the two is negative makes no difference to a pair); h = w'Kw on the block of kernel
+values. A permutation of the labels inside a unit says which of its s = c + 1 rows has weight 1.
+
+With J = I - 11'/s, the weights are (1 + 1/c) J e, where e is 1 at that row and 0 elsewhere. So
+the values of a pair under all its labellings are the entries of (1 + 1/c)(1 + 1/c') J K J', and
+exact calibration looks them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, reduce
+from itertools import product
+from operator import add
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.bank import Bank
+from nosplit.flips import BLOCK, Part, block_columns, generator, unwrapped
+from nosplit.moments import Moments
+from nosplit.order import Order, take
+from nosplit.pairing import Aligned, Band, Job, Tile
+
+__all__ = ["MOST_ROWS", "Cells", "Grouped", "Labels"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+# One side of the pairs of a job: its units, which of them is in each pair, and their rows there.
+Side = tuple[range, Index, Index]
+
+# Rows of the larger sample in a unit: a share of 1 + 1/16 of the smallest possible variance.
+MOST_ROWS = 16
+# Blocks of labellings kept for the next tile.
+_KEPT = 48
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The rows of T units, padded to s rows each by repeating the last.
+
+    Attributes
+    ----------
+    rows : array, shape (T, s, p)
+        That of the smaller sample first.
+    counts : array, shape (T,)
+        Rows of each unit that are not padding.
+    """
+
+    rows: NDArray[Any]
+    counts: Index
+
+    def __getitem__(self, which: slice) -> Cells:
+        return Cells(self.rows[which], self.counts[which])
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not padding, (T, s)."""
+        return np.arange(self.rows.shape[1]) < self.counts[:, None]
+
+    @property
+    def weights(self) -> Array:
+        """1, -1/c and 0 for padding, (T, s)."""
+        weights = np.where(self.present, -1.0 / (self.counts[:, None] - 1), 0.0)
+        weights[:, 0] = 1.0
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """N units of several rows each.
+
+    Parameters
+    ----------
+    few, many : array, shape (n, p) and (m, p), n < m
+        The samples.
+    few_order, many_order : Order
+        The order in which their rows are dealt to units.
+    bank : Bank
+        The kernels.
+    starts : array of int, shape (n + 1,)
+        Where in its order the larger sample's rows of each unit begin.
+    units : range
+        Which positions are units of this object.
+    """
+
+    few: NDArray[Any]
+    many: NDArray[Any]
+    few_order: Order
+    many_order: Order
+    bank: Bank
+    starts: Index
+    units: range
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.units)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit, both samples together, on average."""
+        rows = self.starts[self.units.stop] - self.starts[self.units.start]
+        return 1.0 + float(rows) / self.n_units
+
+    def part(self, units: range) -> Grouped:
+        """Some of the units, as units of their own."""
+        return replace(self, units=self.units[units.start : units.stop])
+
+    def draws(self, flips: int, rng: np.random.Generator) -> Labels:
+        """Random permutations of the labels inside units."""
+        return Labels(self, flips, rng)
+
+    def counts(self, units: range) -> Index:
+        """Rows in each of the units, both samples together."""
+        positions = self.units[units.start : units.stop]
+        return 1 + np.diff(self.starts[positions.start : positions.stop + 1])
+
+    @cached_property
+    def size(self) -> int:
+        """Rows of a padded unit."""
+        return int(self.counts(range(self.n_units)).max())
+
+    def rows(self, unit: int) -> NDArray[Any]:
+        """All rows of one unit, for the median heuristic."""
+        cell = self._cells(range(unit, unit + 1))
+        return cell.rows[0, : cell.counts[0]]
+
+    def cells(self, units: range) -> Cells:
+        """Rows of units, which may run past the last one, to the first again."""
+        runs = [self._cells(run) for run in unwrapped(units, self.n_units)]
+        rows, counts = [c.rows for c in runs], [c.counts for c in runs]
+        return Cells(np.concatenate(rows), np.concatenate(counts))[:: units.step]
+
+    def _cells(self, units: range) -> Cells:
+        positions, counts = self.units[units.start : units.stop], self.counts(units)
+        starts = self.starts[positions.start : positions.stop + 1]
+        lone = take(self.few, self.few_order, positions)
+        others = take(self.many, self.many_order, range(int(starts[0]), int(starts[-1])))
+        place = np.minimum(np.arange(self.size - 1), counts[:, None] - 2)
+        others = others[starts[:-1, None] - starts[0] + place]
+        return Cells(np.concatenate([lone[:, None], others], axis=1), counts)
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
+        match job:
+            case Aligned(a, b):
+                return self._aligned(self.cells(a), self.cells(b))
+            case Band(units, R):
+                n, both = len(units), self.cells(range(units.start, units.stop + R))
+                own = both[:n]
+                return np.concatenate(
+                    [self._aligned(own, both[r : r + n]) for r in range(1, R + 1)], axis=1
+                )
+            case Tile(a, b):
+                left, right = self.cells(a), self.cells(b)
+                K = self.tile_block(left, right)
+                h = np.einsum("ai,dijab,bj->dab", left.weights, K, right.weights, optimize=True)
+                return np.asarray(h)
+
+    def _aligned(self, a: Cells, b: Cells) -> Array:
+        """Values of aligned units: all combinations of their rows, with the weights' products."""
+        bank, (m, s, _) = self.bank, a.rows.shape
+        wa, wb = a.weights, b.weights
+        weights = (wa.T[:, None, :] * wb.T[None, :, :]).reshape(s * s, m)
+        h = np.empty((len(bank), m))
+        bank.evaluate(self._aligned_bases(a, b), weights, h)
+        if bank.linear:
+            origin = a.rows[0, 0]
+            features = [np.einsum("ts,tsp->tp", c.weights, c.rows - origin) for c in (a, b)]
+            h[bank.linear] = np.einsum("tp,tp->t", *features)
+        for u in bank.others:
+            K = self._aligned_other(u, a, b).reshape(s * s, m)
+            h[u] = np.einsum("ct,ct->t", weights, K)
+        return h
+
+    def _aligned_bases(self, a: Cells, b: Cells) -> tuple[Array, Array, Array]:
+        """Base quantities of all combinations of rows of aligned units, (s², T)."""
+        m, s, _ = a.rows.shape
+        bases = self.bank.empty_bases(s * s, m)
+        if self.bank.operations:
+            from nosplit._loops import aligned_bases
+
+            left, right = ([np.ascontiguousarray(c.rows[:, i]) for i in range(s)] for c in (a, b))
+            for c, (i, j) in enumerate(np.ndindex(s, s)):
+                aligned_bases(left[i], right[j], self.bank.want, *(q[c] for q in bases))
+        return bases
+
+    def _aligned_other(self, u: int, a: Cells, b: Cells) -> Array:
+        m, s, _ = a.rows.shape
+        k, places = self.bank.kernels[u].aligned, np.ndindex(s, s)
+        return np.reshape([k(a.rows[:, i], b.rows[:, j]) for i, j in places], (s, s, m))
+
+    def aligned_block(self, a: Cells, b: Cells) -> Array:
+        """Kernel values of all combinations of rows of aligned units, (d, s, s, T).
+
+        The linear kernel is that of rows moved by a constant: the same h for every labelling.
+        """
+        bank, (m, s, _) = self.bank, a.rows.shape
+        K = np.empty((len(bank), s, s, m))
+        bases = [q.reshape(1, -1) for q in self._aligned_bases(a, b)]
+        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+        if bank.linear:
+            origin = a.rows[0, 0].astype(np.float64)
+            K[bank.linear] = np.einsum("tip,tjp->ijt", a.rows - origin, b.rows - origin)
+        for u in bank.others:
+            K[u] = self._aligned_other(u, a, b)
+        return K
+
+    def tile_block(self, a: Cells, b: Cells) -> Array:
+        """Kernel values of all rows of A units with all rows of B units, (d, s, s, A, B)."""
+        bank = self.bank
+        left, right = (c.rows.transpose(1, 0, 2).reshape(-1, c.rows.shape[2]) for c in (a, b))
+        shape = (len(left), len(right))
+        K = np.empty((len(bank), *shape))
+        if bank.operations:
+            bases = bank.empty_bases(1, shape[0] * shape[1])
+            bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases])
+            bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+        if bank.linear:
+            origin = a.rows[0, 0].astype(np.float64)
+            K[bank.linear] = (left - origin) @ (right - origin).T
+        for u in bank.others:
+            K[u] = bank.kernels[u].tile(left, right)
+        s = self.size
+        return K.reshape(len(bank), s, len(a.rows), s, len(b.rows)).transpose(0, 1, 3, 2, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Permutations of the labels inside each unit: which of its rows is the lone one.
+
+    All labellings are used if there are no more than asked for.
+
+    Parameters
+    ----------
+    units : Grouped
+        The units.
+    flips : int
+        Number of random draws besides the observed one.
+    rng : Generator
+        Source of the key.
+    """
+
+    units: Grouped
+    flips: int
+    rng: np.random.Generator
+    exhaustive: bool = field(init=False)
+    among: range = field(init=False)
+    _block: Callable[[int], NDArray[np.uint8]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        key = int(self.rng.integers(2**63))
+        counts = self.units.counts(range(self.units.n_units))
+        exhaustive = float(np.log(counts).sum()) <= np.log(self.flips + 1.0) + 1e-9
+
+        def every(block: int) -> NDArray[np.uint8]:
+            return np.array(list(product(*map(range, counts))), dtype=np.uint8)
+
+        def random(block: int) -> NDArray[np.uint8]:
+            high = counts[block * BLOCK : (block + 1) * BLOCK]
+            size = (self.flips + 1, len(high))
+            places = generator(key, block).integers(high, size=size, dtype=np.uint8)
+            places[0] = 0
+            return places
+
+        object.__setattr__(self, "exhaustive", exhaustive)
+        object.__setattr__(self, "among", range(len(counts)))
+        object.__setattr__(self, "_block", lru_cache(_KEPT)(every if exhaustive else random))
+
+    def of(self, units: range) -> Labels:
+        """The same draws, for some of the units."""
+        part = copy(self)
+        object.__setattr__(part, "units", self.units.part(units))
+        object.__setattr__(part, "among", self.among[units.start : units.stop])
+        return part
+
+    def columns(self, units: range) -> NDArray[np.uint8]:
+        """Which row of the given units is the lone one, (F, T); 0 as observed."""
+        return block_columns(self._block, units, self.among)
+
+    def part(self, job: Job) -> Part:
+        """Sums over the pairs of a job under all draws, and the average of hh'."""
+        match job:
+            case Aligned(a, b):
+                return self._aligned(a, b)
+            case Band(units, R):
+                lags = (range(units.start + r, units.stop + r) for r in range(1, R + 1))
+                return reduce(add, (self._aligned(units, lag) for lag in lags))
+            case Tile(a, b):
+                return self._tile(a, b)
+
+    def _aligned(self, a: range, b: range) -> Part:
+        left, right = self.units.cells(a), self.units.cells(b)
+        values = _under_labels(self.units.aligned_block(left, right), left.counts, right.counts)
+        every = np.arange(len(a))
+        return self._part(values, (a, every, left.counts), (b, every, right.counts))
+
+    def _tile(self, a: range, b: range) -> Part:
+        left, right = self.units.cells(a), self.units.cells(b)
+        i, j = np.indices((len(a), len(b))).reshape(2, -1) if a != b else np.triu_indices(len(a), 1)
+        counts = left.counts[i], right.counts[j]
+        values = _under_labels(self.units.tile_block(left, right)[..., i, j], *counts)
+        return self._part(values, (a, i, counts[0]), (b, j, counts[1]))
+
+    def _part(self, values: Array, left: Side, right: Side) -> Part:
+        from nosplit._labels import look_up
+
+        (a, i, a_counts), (b, j, b_counts) = left, right
+        E, F = self.columns(a), self.columns(b)
+        sums = np.zeros((len(E), len(values)))
+        look_up(np.ascontiguousarray(values.transpose(3, 1, 2, 0)), i, j, E, F, sums)
+        moments = Moments.from_columns(np.ascontiguousarray(values[:, 0, 0]))
+        scaled = (values / np.sqrt(a_counts * b_counts)).reshape(len(values), -1)
+        return Part(moments, sums, scaled @ scaled.T)
+
+
+def _under_labels(K: Array, *counts: Index) -> Array:
+    """Values of pairs under all their labellings, from kernel values; both are (d, s, s, M).
+
+    Where a labelling names a row that is padding, the value is 0.
+    """
+    places = np.arange(K.shape[1])[:, None]
+    for axis, count in zip((1, 2), counts, strict=True):
+        present = np.expand_dims(places < count, 2 - axis)
+        mean = np.sum(K, axis=axis, keepdims=True, where=present) / count
+        K = np.where(present, (K - mean) * (count / (count - 1.0)), 0.0)
+    return K
