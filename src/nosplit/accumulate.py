@@ -59,6 +59,10 @@ class Draws(Protocol):
         """Whether these are all the draws there could be."""
         ...
 
+    def of(self, units: range) -> Draws:
+        """The same draws, for some of the units."""
+        ...
+
     def part(self, job: Job) -> Part:
         """Sums under all draws over the pairs of a job."""
         ...
