@@ -26,7 +26,7 @@ from nosplit.order import Natural, shuffled
 from nosplit.pairing import Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
 from nosplit.randomization import Exact
-from nosplit.results import TestResult
+from nosplit.results import Question, TestResult
 from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
@@ -41,6 +41,21 @@ KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
     "paper2": lambda bandwidth, _: paper_kernels(2, bandwidth),
     "paper6": lambda bandwidth, _: paper_kernels(6, bandwidth),
 }
+TWO_SAMPLE = Question(
+    "Do two samples come from the same distribution?",
+    "The samples differ",
+    "No evidence of a difference",
+)
+MEAN = Question(
+    "Is the mean of every base function zero?",
+    "Some mean is not zero",
+    "No evidence of a mean other than zero",
+)
+NORMAL = Question(
+    "Is the mean of a normal vector zero?",
+    "Some mean is not zero",
+    "No evidence of a mean other than zero",
+)
 # Rows that the median heuristic looks at, in whole units.
 MEDIAN_ROWS = 500
 
@@ -130,7 +145,7 @@ def two_sample_test(
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
         outcome,
-        question="Do two samples come from the same distribution?",
+        question=TWO_SAMPLE,
         kernels=units.bank.kernels,
         n_units=units.n_units,
         n_used=n_used,
@@ -237,7 +252,7 @@ def mean_test(
     outcome = test_rows(values, chosen, kind, generator)
     return to_result(
         outcome,
-        question="Is the mean of every base function zero?",
+        question=MEAN,
         kernels=tuple(f"base {i}" for i in range(values.shape[1])),
         n_units=len(values),
         n_used=len(values),
@@ -279,7 +294,7 @@ def joint_normal_test(
     outcome = Outcome(chosen, chosen(tau, cov), tau, cov, 1, pairs="given")
     return to_result(
         outcome,
-        question="Is the mean of a normal vector zero?",
+        question=NORMAL,
         kernels=tuple(f"base {i}" for i in range(len(tau))),
         n_units=1,
         n_used=1,

@@ -89,16 +89,20 @@ class Flips:
 
     values: Array
 
+    def sf(self, x: float) -> float:
+        """Share of draws with at least this evidence, ties counted."""
+        return np.count_nonzero(self.values >= x - TIE * abs(x)) / len(self.values)
+
     def log_sf(self, x: float) -> float:
         """Logarithm of the share of draws with at least this evidence, ties counted."""
-        return float(np.log(np.count_nonzero(self.values >= x - TIE * abs(x)) / len(self.values)))
+        return float(np.log(self.sf(x)))
 
     def isf(self, alpha: float) -> float:
         """The smallest value of the draws that rejects at level alpha; inf if none does."""
-        for value in np.unique(self.values):
-            if self.log_sf(value) <= np.log(alpha):
-                return float(value)
-        return float(np.inf)
+        values = np.sort(self.values)
+        below = np.searchsorted(values, values - TIE * np.abs(values), side="left")
+        rejects = (len(values) - below) / len(values) <= alpha
+        return float(values[rejects][0]) if rejects.any() else float(np.inf)
 
 
 def law_of(selection: Selection) -> Law:

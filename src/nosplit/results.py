@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +15,37 @@ from numpy.typing import NDArray
 from nosplit._validation import check_alpha
 from nosplit.laws import Law
 
-__all__ = ["TestResult"]
+__all__ = ["KernelLine", "Question", "TestResult", "format_p", "kernel_label"]
 
 Array = NDArray[np.float64]
+
+# Kernels that a summary lists, those of the largest weights first.
+MOST_LINES = 12
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a test asks, and its two answers in words."""
+
+    text: str
+    rejected: str
+    kept: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class KernelLine(NamedTuple):
+    """What became of one kernel.
+
+    `weight` is its entry of β* on the scale of standard deviations, the largest being 1 in size:
+    β_u alone depends on the units of its statistic. `alone` is its own statistic τ_u / σ_u.
+    """
+
+    label: str
+    weight: float
+    alone: float
+    active: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,18 +98,21 @@ class TestResult:
     n_used: int
     n_left_out: int
     null: Law
-    question: str
+    question: Question
     flips: int | None = None
     warnings: tuple[str, ...] = field(default=())
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
-        return max(math.exp(self.log_pvalue), float(np.nextafter(0.0, 1.0)))
+        p = math.exp(self.log_pvalue)
+        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
+            return round(p * (self.flips + 1)) / (self.flips + 1)
+        return max(p, float(np.nextafter(0.0, 1.0)))
 
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether the null hypothesis is rejected at level alpha: pvalue ≤ alpha."""
-        return self.log_pvalue <= math.log(check_alpha(alpha))
+        return self.pvalue <= check_alpha(alpha)
 
     def threshold(self, alpha: float = 0.05) -> float:
         """The value from which the statistic rejects at level alpha."""
@@ -92,7 +125,7 @@ class TestResult:
         """Plain values for JSON; an infinite truncation is None."""
         finite = self.truncation is not None and math.isfinite(self.truncation)
         return {
-            "question": self.question,
+            "question": str(self.question),
             "statistic": _number(self.statistic),
             "pvalue": self.pvalue,
             "log_pvalue": self.log_pvalue,
@@ -121,30 +154,75 @@ class TestResult:
         )
 
     def __str__(self) -> str:
-        how = f"{self.calibration}, {self.flips} draws" if self.flips else self.calibration
+        return self.summary()
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """The verdict at level alpha in words, how it was reached, and the learned weights."""
+        answer = self.question.rejected if self.reject(alpha) else self.question.kept
         lines = [
-            self.question,
-            f"  p-value      {format_p(self.log_pvalue)}",
-            f"  statistic    {self.statistic:.4g}  (5 % threshold {self.threshold(0.05):.4g})",
-            f"  method       {self.method}, {how} calibration",
-            f"  pairs        {self.pairs}: {self.n_pairs:,} pairs of {self.n_units:,} units",
-            f"  rows         {self.n_used:,} used, {self.n_left_out:,} left out",
-            "  weights      (share of the learned statistic; * in the active set)",
+            f"{answer} (p = {format_p(self.log_pvalue)}, level {alpha:g}).",
+            f"  question   {self.question}",
+            f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
+            f"  method     {self.method}, {self._how()}",
         ]
-        for share, label, mark in self.shares():
-            lines.append(f"    {100 * share:6.1f} %  {label}{' *' if mark else ''}")
-        lines += [f"  warning      {text}" for text in self.warnings]
+        if self.pairs not in ("rows", "given"):
+            lines.append(f"  pairs      {self.pairs}: {self.n_pairs:,} of {self.n_units:,} units")
+        if self.pairs != "given":
+            left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+            lines.append(f"  rows       {self.n_used:,} used{left_out}")
+        lines += self._kernel_lines()
+        lines += [_wrapped("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
 
-    def shares(self) -> list[tuple[float, str, bool]]:
-        """For each kernel its share β_u τ_u / β'τ of the learned statistic, label, whether active."""
-        parts = self.weights * self.tau
-        total = float(parts.sum())
-        share = parts / total if total > 0 else np.zeros_like(parts)
+    def _how(self) -> str:
+        if self.flips is None:
+            return f"{self.calibration} calibration"
+        least = format_p(-math.log(self.flips + 1))
+        return f"{self.calibration} calibration with {self.flips:,} draws (p ≥ {least})"
+
+    def by_kernel(self) -> list[KernelLine]:
+        """What became of each kernel, in the order of `kernels`."""
+        sd = np.sqrt(np.diagonal(self.cov))
+        weight = self.weights * sd
+        largest = np.max(np.abs(weight))
+        weight = weight / largest if largest > 0 else weight
+        alone = np.divide(self.tau, sd, out=np.zeros_like(sd), where=sd > 0)
         return [
-            (float(s), str(k), i in self.active)
-            for i, (s, k) in enumerate(zip(share, self.kernels, strict=True))
+            KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
+            for i, k in enumerate(self.kernels)
         ]
+
+    def _kernel_lines(self) -> list[str]:
+        ranked = sorted(self.by_kernel(), key=lambda line: -abs(line.weight))
+        lines = ["  learned    weight   alone  (* active)"]
+        lines += [
+            f"             {k.weight:+.2f}{'*' if k.active else ' '} {k.alone:7.2f}  {k.label}"
+            for k in ranked[:MOST_LINES]
+        ]
+        if len(ranked) > MOST_LINES:
+            lines.append(f"             and {len(ranked) - MOST_LINES} of smaller weight")
+        return lines
+
+
+def kernel_label(kernel: Any) -> str:
+    """A kernel in few words: numbers to three digits, and no more than 40 characters.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Gaussian
+    >>> kernel_label(Gaussian(0.123456))
+    'Gaussian(0.123)'
+    """
+    text = kernel if isinstance(kernel, str) else repr(kernel)
+    if text.startswith("<"):  # an object without a repr of its own
+        text = type(kernel).__name__
+    text = text.replace("bandwidth=", "")
+    text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _wrapped(head: str, text: str) -> str:
+    return textwrap.fill(text, 99, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _number(value: float) -> float | None:

@@ -29,7 +29,7 @@ from nosplit.normal import Whitening
 from nosplit.pairing import Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs, width
 from nosplit.randomization import Exact, rank_draws
-from nosplit.results import TestResult
+from nosplit.results import Question, TestResult
 
 __all__ = ["Outcome", "as_method", "run", "settle", "split_at", "test_rows", "to_result"]
 
@@ -103,13 +103,14 @@ def run(
 ) -> Outcome:
     """Accumulate the pairs that the plan names, and test."""
     chosen = settle(method, how.calibration)
-    parts = [units.part(r) for r in split_at(chosen, units.n_units)]
+    ranges = split_at(chosen, units.n_units)
+    parts = [units.part(r) for r in ranges]
     with _bar(progress, sum(how.pairing.n_pairs(p.n_units) for p in parts)) as step:
         if isinstance(how.calibration, Exact):
-            flips = how.calibration.flips
+            draws = units.draws(how.calibration.flips, rng)
             done = [
-                accumulate_draws(p, how.pairing, p.draws(flips, rng), workers=workers, step=step)
-                for p in parts
+                accumulate_draws(p, how.pairing, draws.of(r), workers=workers, step=step)
+                for p, r in zip(parts, ranges, strict=True)
             ]
             total = _sum([part.moments for part in done])
             tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
@@ -249,7 +250,7 @@ def _unsafe(pairing: Pairing, n_units: int, d: int) -> list[Caveat]:
 def to_result(
     outcome: Outcome,
     *,
-    question: str,
+    question: Question,
     kernels: Sequence[Any],
     n_units: int,
     n_used: int,
