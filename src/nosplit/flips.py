@@ -10,7 +10,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from nosplit.pairing import Aligned, Band, Job, Tile
 __all__ = [
     "BLOCK",
     "Part",
+    "SignDraws",
     "Signs",
     "block_columns",
     "generator",
@@ -171,6 +172,39 @@ def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
     Ea, Eb = signs.columns(job.a), signs.columns(job.b)
     sums = np.stack([np.einsum("fj,fj->f", Ea @ H, Eb) for H in values], axis=1)
     return Part(moments, sums, moments.n * moments.second_moment)
+
+
+class Signable(Protocol):
+    """Units whose values change sign with them."""
+
+    def part(self, units: range) -> Signable:
+        """Some of the units, as units of their own."""
+        ...
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SignDraws:
+    """Random signs of units: what swapping x and y does to two-sample units of one row each."""
+
+    units: Signable
+    signs: Signs
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether all patterns are used."""
+        return self.signs.exhaustive
+
+    def of(self, units: range) -> SignDraws:
+        """The same draws, for some of the units."""
+        return SignDraws(self.units.part(units), self.signs.of(units))
+
+    def part(self, job: Job) -> Part:
+        """Sums of the signed values over the pairs of a job, for all draws."""
+        return signed_part(self.units.values(job), job, self.signs)
 
 
 def tile_columns(values: Array, job: Tile) -> Array:

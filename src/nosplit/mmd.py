@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.bank import SQ, Bank
-from nosplit.flips import Part, Signs, signed_part
+from nosplit.flips import SignDraws, Signs
 from nosplit.grouped import MOST_ROWS, Grouped
 from nosplit.order import Index, Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
@@ -139,27 +139,6 @@ class Paired:
             k = bank.kernels[i].tile
             h[i] = k(xa, xb) + k(ya, yb) - k(xa, yb) - k(ya, xb)
         return h
-
-
-@dataclass(frozen=True, eq=False)
-class SignDraws:
-    """Random swaps of x and y inside units: signs of their values."""
-
-    units: Paired
-    signs: Signs
-
-    @property
-    def exhaustive(self) -> bool:
-        """Whether all patterns are used."""
-        return self.signs.exhaustive
-
-    def of(self, units: range) -> SignDraws:
-        """The same draws, for some of the units."""
-        return SignDraws(self.units.part(units), self.signs.of(units))
-
-    def part(self, job: Job) -> Part:
-        """Sums of the signed values over the pairs of a job, for all draws."""
-        return signed_part(self.units.values(job), job, self.signs)
 
 
 def two_sample_units(
