@@ -52,8 +52,8 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
         What turns statistics into evidence.
     tau : array, shape (F, d), or (F, 2, d) for a split
         Statistics under each draw.
-    cov : array, shape (d, d)
-        Covariance matrix, the same for every draw.
+    cov : array, shape (d, d) or (F, d, d)
+        Covariance matrix, the same for every draw or one for each.
     """
     if isinstance(method, Adaptive):
         return Flips(_hedged(method.evidence(tau, cov)))

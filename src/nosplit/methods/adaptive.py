@@ -50,11 +50,13 @@ class Adaptive:
         return self.ost(tau, cov)
 
     def evidence(self, tau: Array, cov: Array) -> Array:
-        """The kinds of evidence for each draw, (K, F): larger is stronger."""
-        sd = np.sqrt(np.diagonal(cov))
-        shrunk = cov + self.shrinkage * np.diag(sd**2)
-        live = sd > 0
-        t = tau[:, live] / sd[live]
-        return np.stack(
-            [-self.ost(tau, cov).log_pvalue, -self.ost(tau, shrunk).log_pvalue, t.mean(axis=1)]
-        )
+        """The kinds of evidence for each draw, (K, F): larger is stronger.
+
+        `tau` is (F, d), and `cov` is (d, d), or (F, d, d) where every draw has its own.
+        """
+        variance = np.diagonal(cov, axis1=-2, axis2=-1)
+        shrunk = cov + self.shrinkage * variance[..., None] * np.eye(cov.shape[-1])
+        live = variance > 0
+        t = np.where(live, tau / np.sqrt(np.where(live, variance, 1.0)), 0.0)
+        mean = t.sum(axis=-1) / np.count_nonzero(live, axis=-1)
+        return np.stack([-self.ost(tau, cov).log_pvalue, -self.ost(tau, shrunk).log_pvalue, mean])
