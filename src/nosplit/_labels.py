@@ -1,4 +1,4 @@
-"""The inner loop of label permutations."""
+"""The inner loops of label permutations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from nosplit._jit import compiled_fast
 
-__all__ = ["look_up"]
+__all__ = ["look_up", "under_labels"]
 
 # Numbers of the table worked on at once: what a core's second cache holds.
 _BLOCK = 32_768
@@ -30,3 +30,30 @@ def look_up(table: Any, a: Any, b: Any, left: Any, right: Any, out: Any) -> None
                     total[u] += row[u]
             for u in range(d):
                 out[f, u] += total[u]
+
+
+@compiled_fast
+def under_labels(K: Any, left: Any, right: Any, out: Any) -> None:
+    """Values of M pairs under all labellings, (M, s, s, d), from their kernel values, (d, s, s, M).
+
+    Pair m has left[m] and right[m] rows; where a labelling names a row beyond, the value is 0.
+    """
+    d, s, _, M = K.shape
+    block, column = np.empty((s, s)), np.empty(s)
+    for m in range(M):
+        p, q = left[m], right[m]
+        scale = (p / (p - 1.0)) * (q / (q - 1.0))
+        out[m] = 0.0
+        for u in range(d):
+            column[:] = 0.0
+            for i in range(p):
+                total = 0.0
+                for j in range(q):
+                    block[i, j] = K[u, i, j, m]
+                    total += block[i, j]
+                for j in range(q):
+                    block[i, j] -= total / q
+                    column[j] += block[i, j]
+            for i in range(p):
+                for j in range(q):
+                    out[m, i, j, u] = scale * (block[i, j] - column[j] / p)

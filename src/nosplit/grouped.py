@@ -32,8 +32,6 @@ __all__ = ["MOST_ROWS", "Cells", "Grouped", "Labels"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-# One side of the pairs of a job: its units, which of them is in each pair, and their rows there.
-Side = tuple[range, Index, Index]
 
 # Rows of the larger sample in a unit: a share of 1 + 1/16 of the smallest possible variance.
 MOST_ROWS = 16
@@ -117,15 +115,15 @@ class Grouped:
         """Random permutations of the labels inside units."""
         return Labels(self, flips, rng)
 
-    def counts(self, units: range) -> Index:
-        """Rows in each of the units, both samples together."""
-        positions = self.units[units.start : units.stop]
-        return 1 + np.diff(self.starts[positions.start : positions.stop + 1])
+    @cached_property
+    def counts(self) -> Index:
+        """Rows in each unit, both samples together."""
+        return 1 + np.diff(self.starts[self.units.start : self.units.stop + 1])
 
     @cached_property
     def size(self) -> int:
         """Rows of a padded unit."""
-        return int(self.counts(range(self.n_units)).max())
+        return int(self.counts.max())
 
     def rows(self, unit: int) -> NDArray[Any]:
         """All rows of one unit, for the median heuristic."""
@@ -139,7 +137,10 @@ class Grouped:
         return Cells(np.concatenate(rows), np.concatenate(counts))[:: units.step]
 
     def _cells(self, units: range) -> Cells:
-        positions, counts = self.units[units.start : units.stop], self.counts(units)
+        positions, counts = (
+            self.units[units.start : units.stop],
+            self.counts[units.start : units.stop],
+        )
         starts = self.starts[positions.start : positions.stop + 1]
         lone = take(self.few, self.few_order, positions)
         others = take(self.many, self.many_order, range(int(starts[0]), int(starts[-1])))
@@ -257,7 +258,7 @@ class Labels:
 
     def __post_init__(self) -> None:
         key = int(self.rng.integers(2**63))
-        counts = self.units.counts(range(self.units.n_units))
+        counts = self.units.counts
         exhaustive = float(np.log(counts).sum()) <= np.log(self.flips + 1.0) + 1e-9
 
         def every(block: int) -> NDArray[np.uint8]:
@@ -298,37 +299,28 @@ class Labels:
 
     def _aligned(self, a: range, b: range) -> Part:
         left, right = self.units.cells(a), self.units.cells(b)
-        values = _under_labels(self.units.aligned_block(left, right), left.counts, right.counts)
         every = np.arange(len(a))
-        return self._part(values, (a, every, left.counts), (b, every, right.counts))
+        return self._looked_up(self.units.aligned_block(left, right), a, b, every, every)
 
     def _tile(self, a: range, b: range) -> Part:
-        left, right = self.units.cells(a), self.units.cells(b)
+        K = self.units.tile_block(self.units.cells(a), self.units.cells(b))
         i, j = np.indices((len(a), len(b))).reshape(2, -1) if a != b else np.triu_indices(len(a), 1)
-        counts = left.counts[i], right.counts[j]
-        values = _under_labels(self.units.tile_block(left, right)[..., i, j], *counts)
-        return self._part(values, (a, i, counts[0]), (b, j, counts[1]))
+        return self._looked_up(K[..., i, j], a, b, i, j)
 
-    def _part(self, values: Array, left: Side, right: Side) -> Part:
-        from nosplit._labels import look_up
+    def _looked_up(self, K: Array, a: range, b: range, i: Index, j: Index) -> Part:
+        """Part of the pairs (a[i], b[j]), from their kernel values (d, s, s, M)."""
+        from nosplit._labels import look_up, under_labels
 
-        (a, i, a_counts), (b, j, b_counts) = left, right
-        E, F = self.columns(a), self.columns(b)
-        sums = np.zeros((len(E), len(values)))
-        look_up(np.ascontiguousarray(values.transpose(3, 1, 2, 0)), i, j, E, F, sums)
-        moments = Moments.from_columns(np.ascontiguousarray(values[:, 0, 0]))
-        scaled = (values / np.sqrt(a_counts * b_counts)).reshape(len(values), -1)
-        return Part(moments, sums, scaled @ scaled.T)
-
-
-def _under_labels(K: Array, *counts: Index) -> Array:
-    """Values of pairs under all their labellings, from kernel values; both are (d, s, s, M).
-
-    Where a labelling names a row that is padding, the value is 0.
-    """
-    places = np.arange(K.shape[1])[:, None]
-    for axis, count in zip((1, 2), counts, strict=True):
-        present = np.expand_dims(places < count, 2 - axis)
-        mean = np.sum(K, axis=axis, keepdims=True, where=present) / count
-        K = np.where(present, (K - mean) * (count / (count - 1.0)), 0.0)
-    return K
+        counts = [
+            self.units.counts[np.array(r)[c] % self.units.n_units] for r, c in ((a, i), (b, j))
+        ]
+        table = np.empty(K.shape[::-1])
+        under_labels(K, *counts, table)
+        left, right = self.columns(a), self.columns(b)
+        sums = np.zeros((len(left), len(K)))
+        look_up(table, i, j, left, right, sums)
+        moments = Moments.from_columns(np.ascontiguousarray(table[:, 0, 0].T))
+        # The average over labellings is that over the entries of a pair's table.
+        table /= np.sqrt(counts[0] * counts[1])[:, None, None, None]
+        flat = table.reshape(-1, len(K))
+        return Part(moments, sums, flat.T @ flat)
