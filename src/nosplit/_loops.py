@@ -17,12 +17,14 @@ from nosplit._jit import compiled, compiled_fast
 __all__ = [
     "aligned_bases",
     "evaluate",
-    "gather",
     "mend_sq",
+    "riffle",
     "scatter",
     "tile_l1",
     "tile_sq",
     "two_sample_bases",
+    "two_sample_moments",
+    "two_sample_values",
 ]
 
 # Operations of `evaluate`; the profile of each is written beside it there.
@@ -38,24 +40,21 @@ _BLOCK, _GROUP = 256, 4
 
 @compiled_fast
 def aligned_bases(a: Any, b: Any, want: Any, sq: Any, l1: Any, dot: Any) -> None:
-    """Base quantities of the rows a[i] and b[i] into sq[i], l1[i], dot[i], as `want` says."""
-    n, p = a.shape
+    """Base quantities of the rows a[i] and b[i], (M,) each, as `want` says."""
     zero = a[0, 0] - a[0, 0]
-    if want[SQ]:
-        for i in range(n):
+    n, p = a.shape
+    for i in range(n):
+        if want[SQ]:
             total = zero
             for k in range(p):
-                difference = a[i, k] - b[i, k]
-                total += difference * difference
+                total += (a[i, k] - b[i, k]) * (a[i, k] - b[i, k])
             sq[i] = total
-    if want[L1]:
-        for i in range(n):
+        if want[L1]:
             total = zero
             for k in range(p):
                 total += abs(a[i, k] - b[i, k])
             l1[i] = total
-    if want[DOT]:
-        for i in range(n):
+        if want[DOT]:
             total = zero
             for k in range(p):
                 total += a[i, k] * b[i, k]
@@ -63,23 +62,61 @@ def aligned_bases(a: Any, b: Any, want: Any, sq: Any, l1: Any, dot: Any) -> None
 
 
 @compiled_fast
-def two_sample_bases(xa: Any, xb: Any, ya: Any, yb: Any, sq: Any, cross: Any) -> None:
-    """All that Gaussian and linear kernels need of aligned quadruples, in one pass over the rows.
+def two_sample_bases(
+    x: Any,
+    ia: Any,
+    ib: Any,
+    y: Any,
+    ja: Any,
+    jb: Any,
+    want: Any,
+    linear: bool,
+    sq: Any,
+    l1: Any,
+    dot: Any,
+    cross: Any,
+) -> None:
+    """Base quantities of aligned quadruples, reading each row once for each quantity.
 
-    Squared distances x-x', y-y', x-y', y-x' into sq, (4, M), and (x - y)'(x' - y') into cross.
+    For x = x[ia], x' = x[ib], y = y[ja], y' = y[jb]: x-x', y-y', x-y' and y-x' into sq, l1 and
+    dot, (4, M) each, as `want` says, and (x - y)'(x' - y') into cross if `linear`.
     """
-    n, p = xa.shape
-    zero = xa[0, 0] - xa[0, 0]
-    for i in range(n):
-        s0, s1, s2, s3, c = zero, zero, zero, zero, zero
-        for k in range(p):
-            x, u, y, v = xa[i, k], xb[i, k], ya[i, k], yb[i, k]
-            s0 += (x - u) * (x - u)
-            s1 += (y - v) * (y - v)
-            s2 += (x - v) * (x - v)
-            s3 += (y - u) * (y - u)
-            c += (x - y) * (u - v)
-        sq[0, i], sq[1, i], sq[2, i], sq[3, i], cross[i] = s0, s1, s2, s3, c
+    zero = x[0, 0] - x[0, 0]
+    p = x.shape[1]
+    for i in range(ia.size):
+        a, b, c, d = ia[i], ib[i], ja[i], jb[i]
+        if want[SQ]:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for k in range(p):
+                t, u, v, w = x[a, k], x[b, k], y[c, k], y[d, k]
+                s0 += (t - u) * (t - u)
+                s1 += (v - w) * (v - w)
+                s2 += (t - w) * (t - w)
+                s3 += (v - u) * (v - u)
+            sq[0, i], sq[1, i], sq[2, i], sq[3, i] = s0, s1, s2, s3
+        if linear:
+            total = zero
+            for k in range(p):
+                total += (x[a, k] - y[c, k]) * (x[b, k] - y[d, k])
+            cross[i] = total
+        if want[L1]:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for k in range(p):
+                t, u, v, w = x[a, k], x[b, k], y[c, k], y[d, k]
+                s0 += abs(t - u)
+                s1 += abs(v - w)
+                s2 += abs(t - w)
+                s3 += abs(v - u)
+            l1[0, i], l1[1, i], l1[2, i], l1[3, i] = s0, s1, s2, s3
+        if want[DOT]:
+            s0, s1, s2, s3 = zero, zero, zero, zero
+            for k in range(p):
+                t, u, v, w = x[a, k], x[b, k], y[c, k], y[d, k]
+                s0 += t * u
+                s1 += v * w
+                s2 += t * w
+                s3 += v * u
+            dot[0, i], dot[1, i], dot[2, i], dot[3, i] = s0, s1, s2, s3
 
 
 @compiled_fast
@@ -219,52 +256,10 @@ def _combine(value: Any, size: int, weights: Any, first: int, start: int, target
                 target[i] += weight_of[i] * part[i]
 
 
-@compiled
-def evaluate(
-    kinds: Any,
-    bases: Any,
-    p1: Any,
-    p2: Any,
-    prior: Any,
-    rows: Any,
-    sq: Any,
-    l1: Any,
-    dot: Any,
-    weights: Any,
-    h: Any,
-) -> None:
-    """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
-
-    Operation SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole
-    grid of bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
-    """
-    C, M, d = weights.shape[0], h.shape[1], kinds.size
-    slots = np.empty((d, _GROUP * _BLOCK))
-    bits = np.empty(_BLOCK, np.int64)
-    for start in range(0, M, _BLOCK):
-        size = min(_BLOCK, M - start)
-        for u in range(d):
-            h[rows[u], start : start + size] = 0.0
-        for first in range(0, C, _GROUP):
-            group = min(_GROUP, C - first)
-            for u in range(d):
-                value = slots[u, : group * size]
-                if kinds[u] == SQUARED:
-                    _square(slots[prior[u], : group * size], int(p1[u]), value)
-                else:
-                    source = sq if bases[u] == SQ else (l1 if bases[u] == L1 else dot)
-                    for c in range(group):
-                        q = source[first + c, start : start + size]
-                        part = value[c * size : (c + 1) * size]
-                        _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
-                target = h[rows[u], start : start + size]
-                _combine(value, size, weights, first, start, target)
-
-
 @compiled_fast
-def scatter(h: Any, mean: Any, out: Any) -> None:
-    """Mean and centred scatter of the columns of h, (d, M)."""
-    d, M = h.shape
+def scatter(h: Any, M: int, mean: Any, out: Any) -> None:
+    """Mean and centred scatter of the first M columns of h."""
+    d = h.shape[0]
     for u in range(d):
         total = 0.0
         for i in range(M):
@@ -279,9 +274,139 @@ def scatter(h: Any, mean: Any, out: Any) -> None:
             out[v, u] = total
 
 
+# Slices keep the last axis only: `a[i, m:n]` is known to be contiguous, `a[:, m:n]` is not, and
+# its loops would not vectorise. Hence the places that the functions below take.
+
+
 @compiled
-def gather(source: Any, rows: Any, out: Any) -> None:
-    """out[i] = source[rows[i]]."""
-    for i in range(rows.size):
-        for k in range(source.shape[1]):
-            out[i, k] = source[rows[i], k]
+def _evaluate(
+    program: Any,
+    bases: Any,
+    at: int,
+    weights: Any,
+    w_at: int,
+    room: Any,
+    h: Any,
+    h_at: int,
+    size: int,
+) -> None:
+    """`evaluate` for `size` pairs that stand at given places of the arrays."""
+    kinds, base_of, p1, p2, prior, rows = program
+    sq, l1, dot = bases
+    slots, bits = room
+    C = weights.shape[0]
+    for u in range(kinds.size):
+        h[rows[u], h_at : h_at + size] = 0.0
+    for first in range(0, C, _GROUP):
+        group = min(_GROUP, C - first)
+        for u in range(kinds.size):
+            value = slots[u, : group * size]
+            if kinds[u] == SQUARED:
+                _square(slots[prior[u], : group * size], int(p1[u]), value)
+            else:
+                source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
+                for c in range(group):
+                    q = source[first + c, at : at + size]
+                    part = value[c * size : (c + 1) * size]
+                    _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
+            _combine(value, size, weights, first, w_at, h[rows[u], h_at : h_at + size])
+
+
+@compiled
+def _room(kernels: int) -> Any:
+    return np.empty((kernels, _GROUP * _BLOCK)), np.empty(_BLOCK, np.int64)
+
+
+@compiled
+def evaluate(program: Any, sq: Any, l1: Any, dot: Any, weights: Any, h: Any) -> None:
+    """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
+
+    Operation SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole
+    grid of bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
+    """
+    room, bases = _room(program[0].size), (sq, l1, dot)
+    for m in range(0, h.shape[1], _BLOCK):
+        _evaluate(program, bases, m, weights, m, room, h, m, min(_BLOCK, h.shape[1] - m))
+
+
+@compiled
+def _two_sample_room(kernels: int) -> Any:
+    signs = np.ones((4, 1))
+    signs[2:] = -1.0
+    bases = (np.empty((4, _BLOCK)), np.empty((4, _BLOCK)), np.empty((4, _BLOCK)))
+    return signs, bases, np.empty(_BLOCK), _room(kernels)
+
+
+@compiled
+def _two_sample_block(
+    x: Any,
+    y: Any,
+    index: Any,
+    m: int,
+    want: Any,
+    linear: Any,
+    program: Any,
+    room: Any,
+    h: Any,
+    h_at: int,
+) -> int:
+    """Values of up to _BLOCK aligned quadruples from the m-th on into h from h_at on."""
+    ia, ib, ja, jb = index
+    signs, bases, cross, slots = room
+    sq, l1, dot = bases
+    size = min(_BLOCK, ia.size - m)
+    b = slice(m, m + size)
+    two_sample_bases(x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross)
+    _evaluate(program, bases, 0, signs, 0, slots, h, h_at, size)
+    for u in linear:
+        h[u, h_at : h_at + size] = cross[:size]
+    return size
+
+
+@compiled
+def two_sample_values(
+    x: Any, y: Any, index: Any, want: Any, linear: Any, program: Any, h: Any
+) -> None:
+    """Values of aligned quadruples (x[ia], x[ib], y[ja], y[jb]) into h, (d, M)."""
+    room = _two_sample_room(program[0].size)
+    for m in range(0, h.shape[1], _BLOCK):
+        _two_sample_block(x, y, index, m, want, linear, program, room, h, m)
+
+
+@compiled
+def two_sample_moments(
+    x: Any, y: Any, index: Any, want: Any, linear: Any, program: Any, mean: Any, total: Any
+) -> None:
+    """Mean and centred scatter of those values, a block at a time: nothing leaves the cache."""
+    d = mean.size
+    room = _two_sample_room(program[0].size)
+    h, part_mean, part = np.empty((d, _BLOCK)), np.empty(d), np.empty((d, d))
+    mean[:] = 0.0
+    total[:, :] = 0.0
+    for m in range(0, index[0].size, _BLOCK):
+        size = _two_sample_block(x, y, index, m, want, linear, program, room, h, 0)
+        scatter(h, size, part_mean, part)
+        share = size / (m + size)
+        for u in range(d):
+            for v in range(d):
+                between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
+                total[u, v] += part[u, v] + between * m * share
+        for u in range(d):
+            mean[u] += (part_mean[u] - mean[u]) * share
+
+
+@compiled
+def riffle(
+    starts: Any, pattern: Any, shifts: Any, rest: Any, run: int, position: int, step: int, out: Any
+) -> None:
+    """Rows at positions `position`, `position + step`, … of a riffled order (see `order`)."""
+    buffer_size = pattern.size
+    dealt = shifts.size * buffer_size
+    for i in range(out.size):
+        if position < dealt:
+            buffer = position // buffer_size
+            place = pattern[(position + shifts[buffer]) % buffer_size]
+            out[i] = starts[place // run] + buffer * run + place % run
+        else:
+            out[i] = rest[position - dealt]
+        position += step

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
-from nosplit.flips import Part, tile_columns
+from nosplit.flips import Part, column_moments
 from nosplit.moments import Moments
-from nosplit.pairing import Job, Pairing, Tile
+from nosplit.pairing import Job, Pairing
 
 __all__ = ["Draws", "Units", "accumulate", "accumulate_draws", "n_workers"]
 
@@ -48,6 +48,15 @@ class Units(Protocol):
 
     def values(self, job: Job) -> Array:
         """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
+        ...
+
+
+@runtime_checkable
+class Folding(Protocol):
+    """Units that can fold values into moments without keeping the values."""
+
+    def moments(self, job: Job) -> Moments:
+        """Moments of the values of a job."""
         ...
 
 
@@ -99,8 +108,9 @@ def accumulate(
     """
 
     def moments(job: Job) -> Moments:
-        values = units.values(job)
-        return Moments.from_columns(tile_columns(values, job) if isinstance(job, Tile) else values)
+        if isinstance(units, Folding):
+            return units.moments(job)
+        return column_moments(units.values(job), job)
 
     return _total(moments, _jobs(units, pairing), n_workers(workers), step)
 

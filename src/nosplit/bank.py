@@ -90,6 +90,11 @@ class Bank:
         return [i for i, k in enumerate(self.kernels) if isinstance(k, Linear)]
 
     @cached_property
+    def linear_rows(self) -> NDArray[np.int64]:
+        """`linear`, for the compiled loops."""
+        return np.array(self.linear, dtype=np.int64)
+
+    @cached_property
     def others(self) -> list[int]:
         """Indices of the kernels that are called as they are."""
         known = {o.kernel for o in self.operations}.union(self.linear)
@@ -127,7 +132,7 @@ class Bank:
         if self.operations:
             from nosplit._loops import evaluate
 
-            evaluate(*self.program, *bases, weights, out)
+            evaluate(self.program, *bases, weights, out)
 
     def empty_bases(self, combinations: int, pairs: int) -> tuple[Array, Array, Array]:
         """Room for the base quantities that are wanted."""

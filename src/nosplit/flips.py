@@ -24,9 +24,9 @@ __all__ = [
     "SignDraws",
     "Signs",
     "block_columns",
+    "column_moments",
     "generator",
     "signed_part",
-    "tile_columns",
     "unwrapped",
 ]
 
@@ -159,14 +159,15 @@ def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
     E = signs.columns(range(job.units.start, job.units.stop + job.R))
     own = np.ascontiguousarray(E[:, :n])
     lags = values.reshape(len(values), job.R, n)
-    sums = np.zeros((len(E), len(values)))
+    sums, product = np.zeros((len(E), len(values))), np.empty_like(own)
     for r in range(job.R):
-        sums += (own * E[:, r + 1 : r + 1 + n]) @ lags[:, r].T
+        np.multiply(own, E[:, r + 1 : r + 1 + n], out=product)
+        sums += product @ lags[:, r].T
     return sums
 
 
 def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
-    moments = Moments.from_columns(tile_columns(values, job))
+    moments = column_moments(values, job)
     if job.a == job.b:
         values = np.triu(values, 1)
     Ea, Eb = signs.columns(job.a), signs.columns(job.b)
@@ -207,9 +208,11 @@ class SignDraws:
         return signed_part(self.units.values(job), job, self.signs)
 
 
-def tile_columns(values: Array, job: Tile) -> Array:
-    """Values (d, A, B) of a tile as columns (d, M), each pair once."""
+def column_moments(values: Array, job: Job) -> Moments:
+    """Moments of the values of a job, (d, M), or (d, A, B) for a tile: each pair once."""
+    if not isinstance(job, Tile):
+        return Moments.from_columns(values)
     if job.a == job.b:
         rows, columns = np.triu_indices(len(job.a), 1)
-        return np.ascontiguousarray(values[:, rows, columns])
-    return values.reshape(len(values), -1)
+        return Moments.from_columns(np.ascontiguousarray(values[:, rows, columns]))
+    return Moments.from_columns(values.reshape(len(values), -1))

@@ -8,15 +8,17 @@ Unequal sizes: see `grouped`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.bank import SQ, Bank
-from nosplit.flips import SignDraws, Signs
+from nosplit.bank import Bank
+from nosplit.flips import SignDraws, Signs, column_moments
 from nosplit.grouped import MOST_ROWS, Grouped
+from nosplit.moments import Moments
 from nosplit.order import Index, Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
 
@@ -79,48 +81,64 @@ class Paired:
 
     def values(self, job: Job) -> Array:
         """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
-        match job:
-            case Aligned(a, b):
-                return self._aligned(*self._index(a), *self._index(b))
-            case Band(units, R):
-                return self._band(units, R)
-            case Tile(a, b):
-                return self._tile(*self._rows(a), *self._rows(b))
+        if isinstance(job, Tile):
+            return self._tile(*self._rows(job.a), *self._rows(job.b))
+        parts = [self._aligned(*index) for index in self._aligned_parts(job)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _aligned_parts(self, job: Aligned | Band) -> Iterator[tuple[Index, Index, Index, Index]]:
+        """Rows (of x and y in a, of x and y in b) of aligned units: all at once, or lag by lag.
+
+        The rows of a band stay in the cache from lag to lag.
+        """
+        if isinstance(job, Aligned):
+            yield *self._index(job.a), *self._index(job.b)
+            return
+        n, stop = len(job.units), job.units.stop + job.R
+        i, j = self._index(range(job.units.start, min(stop, self.n_units)))
+        if stop > self.n_units:
+            first = self._index(range(stop - self.n_units))
+            i, j = np.concatenate([i, first[0]]), np.concatenate([j, first[1]])
+        for r in range(1, job.R + 1):
+            yield i[:n], j[:n], i[r : r + n], j[r : r + n]
 
     def _index(self, units: range) -> tuple[Index, Index]:
         """Rows of x and of y in each of the units."""
         positions = self.units[units.start : units.stop : units.step]
         return self.x_order.rows(positions), self.y_order.rows(positions)
 
-    def _band(self, units: range, R: int) -> Array:
-        """Values of (i, i + r mod N), lag by lag: the rows stay in the cache from lag to lag."""
-        i, j = self._index(range(units.start, min(units.stop + R, self.n_units)))
-        if units.stop + R > self.n_units:
-            first = self._index(range(units.stop + R - self.n_units))
-            i, j = np.concatenate([i, first[0]]), np.concatenate([j, first[1]])
-        n = len(units)
-        lags = [self._aligned(i[:n], j[:n], i[r : r + n], j[r : r + n]) for r in range(1, R + 1)]
-        return np.concatenate(lags, axis=1)
-
     def _aligned(self, ia: Index, ja: Index, ib: Index, jb: Index) -> Array:
         """Values of the units (x[ia], y[ja]) with the units (x[ib], y[jb])."""
         bank, m = self.bank, len(ia)
         h = np.empty((len(bank), m))
         if bank.operations or bank.linear:
-            from nosplit._loops import two_sample_bases
+            from nosplit._loops import two_sample_values
 
-            bases, cross = bank.empty_bases(4, m), np.empty(m)
-            two_sample_bases(
-                self.x, ia, ib, self.y, ja, jb, bank.want, bool(bank.linear), *bases, cross
-            )
-            bank.evaluate(bases, SIGNS, h)
-            h[bank.linear] = cross
+            two_sample_values(*self._compiled(ia, ja, ib, jb), h)
         if bank.others:
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
             for u in bank.others:
                 k = bank.kernels[u].aligned
                 h[u] = k(xa, xb) + k(ya, yb) - k(xa, yb) - k(ya, xb)
         return h
+
+    def _compiled(self, ia: Index, ja: Index, ib: Index, jb: Index) -> tuple[Any, ...]:
+        """What the compiled loops take."""
+        bank = self.bank
+        return self.x, self.y, (ia, ib, ja, jb), bank.want, bank.linear_rows, bank.program
+
+    def moments(self, job: Job) -> Moments:
+        """Moments of the values of a job, without keeping the values where that is possible."""
+        if isinstance(job, Tile) or self.bank.others:
+            return column_moments(self.values(job), job)
+        from nosplit._loops import two_sample_moments
+
+        parts = []
+        for index in self._aligned_parts(job):
+            mean, total = np.empty(len(self.bank)), np.empty((len(self.bank), len(self.bank)))
+            two_sample_moments(*self._compiled(*index), mean, total)
+            parts.append(Moments(len(index[0]), mean, total))
+        return sum(parts[1:], start=parts[0])
 
     def _tile(
         self, xa: NDArray[Any], ya: NDArray[Any], xb: NDArray[Any], yb: NDArray[Any]

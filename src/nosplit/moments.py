@@ -69,7 +69,7 @@ class Moments:
         if n == 0:
             return cls.empty(d)
         mean, total = np.empty(d), np.empty((d, d))
-        scatter(columns, mean, total)
+        scatter(columns, n, mean, total)
         return cls(n, mean, total)
 
     def __add__(self, other: Moments) -> Moments:
