@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
-from nosplit._validation import check_matrix
+from nosplit._validation import check_finite, check_matrix
 
 __all__ = ["Moments"]
 
@@ -111,7 +111,8 @@ class Moments:
     def from_dict(cls, data: Mapping[str, Any]) -> Moments:
         """The inverse of `to_dict`."""
         try:
-            n, mean, scatter = int(data["n"]), np.array(data["mean"]), np.array(data["scatter"])
+            n = int(data["n"])
+            mean, scatter = (np.array(data[k], dtype=np.float64) for k in ("mean", "scatter"))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"`data` must have n, mean and scatter: {error!r}.") from error
         if n < 0 or mean.ndim != 1 or scatter.shape != (len(mean), len(mean)):
@@ -119,7 +120,9 @@ class Moments:
                 f"`data` must have n ≥ 0, mean (d,) and scatter (d, d), got n = {n}, "
                 f"{mean.shape} and {scatter.shape}."
             )
-        return cls(n, mean.astype(np.float64), scatter.astype(np.float64))
+        check_finite(mean, "mean")
+        check_finite(scatter, "scatter")
+        return cls(n, mean, scatter)
 
 
 def _symmetric(matrix: Array) -> Array:
