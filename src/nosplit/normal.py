@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from nosplit._errors import InputError
-from nosplit._validation import check_covariance, check_joint, check_matrix, check_vector
+from nosplit._validation import (
+    FARTHEST,
+    check_covariance,
+    check_joint,
+    check_matrix,
+    check_vector,
+)
 
 __all__ = [
     "PolyhedralTruncation",
@@ -64,13 +70,22 @@ def _log_upper_gamma(a: Array, x: Array) -> Array:
 
 
 def _log_mass(lower: Array, upper: Array) -> Array:
-    """Log of the standard normal mass of [lower, upper]."""
+    """Log of the standard normal mass of [lower, upper].
+
+    The difference of two tails, or, where that would cancel, density times width (and the next
+    term of the series).
+    """
     flip = lower > 0
     a, b = np.where(flip, -upper, lower), np.where(flip, -lower, upper)
     log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = np.where(np.isneginf(log_b), 0.0, log_a - log_b)
-        return np.asarray(log_b + np.log1p(-np.exp(np.minimum(inside, 0.0))))
+        tails = log_b + np.log1p(-np.exp(np.minimum(inside, 0.0)))
+        middle, width = 0.5 * (a + b), b - a
+        near = width * (1.0 + np.abs(middle)) < 1e-2
+        m, w = np.where(near, middle, 0.0), np.where(near, width, 1.0)
+        thin = np.log(w / np.sqrt(2.0 * np.pi)) - 0.5 * m * m + np.log1p((m * m - 1.0) * w * w / 24)
+        return np.asarray(np.where(near, thin, tails))
 
 
 def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) -> Array:
@@ -82,7 +97,7 @@ def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) 
     arguments = (np.asarray(v, dtype=np.float64) for v in (x, lower, upper))
     value, a, b = np.broadcast_arrays(*arguments)
     z = np.clip(value, a, b)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         one_sided = special.log_ndtr(-z) - special.log_ndtr(-a)
         far = (a > 0) & np.isfinite(z)
         z_far, a_far = np.where(far, z, 1.0), np.where(far, a, 1.0)
@@ -330,7 +345,8 @@ def polyhedral_truncation(
     Whitening()(cov)  # to know that it is semidefinite
     with np.errstate(over="ignore", invalid="ignore"):
         cut = _cut(tau, cov, A, b, eta)
-    if not np.isfinite([cut.statistic, cut.sd]).all() or np.isnan([cut.lower, cut.upper]).any():
+        measurable = np.isfinite(cut.sd) and abs(cut.statistic) <= FARTHEST * cut.sd
+    if not measurable or np.isnan([cut.lower, cut.upper]).any():
         raise InputError("`tau`, `cov`, `A`, `b` and `eta` have products that overflow.")
     return cut
 
@@ -351,7 +367,8 @@ def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTr
     falling, rising = slope < -noise, slope > noise
     lower = float(np.max(room[falling] / slope[falling], initial=-np.inf))
     upper = float(np.min(room[rising] / slope[rising], initial=np.inf))
-    return PolyhedralTruncation(value, sd, lower, upper)
+    # The statistic lies between them; rounding must not say otherwise.
+    return PolyhedralTruncation(value, sd, min(lower, value), max(upper, value))
 
 
 def optimal_weights(mu: ArrayLike, cov: ArrayLike, *, whitening: Whitening | None = None) -> Any:
