@@ -1,0 +1,8 @@
+"""`python -m nosplit` is the command `nosplit`."""
+
+from __future__ import annotations
+
+from nosplit.cli import main
+
+if __name__ == "__main__":
+    main()
