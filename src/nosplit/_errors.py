@@ -1,6 +1,7 @@
 """Exceptions and warnings: every one the library raises on its own account."""
 
 __all__ = [
+    "DependentRowsWarning",
     "DroppedKernelWarning",
     "InputError",
     "NearCopyWarning",
@@ -73,4 +74,13 @@ class OrderedDataWarning(NosplitWarning):
 
     Pairs of neighbouring rows are then not independent draws, and the level is not controlled.
     Shuffle the rows, or let the test do it (`shuffle=True`).
+    """
+
+
+class DependentRowsWarning(NosplitWarning):
+    """Neighbouring rows look as if they depended on one another.
+
+    Values of neighbouring pairs are correlated, as they are in the output of a Markov chain. A
+    test that takes rows to be independent then rejects too often: say `dependent=True`, or thin
+    the chain. Independent rows that were sorted look the same; shuffled rows do not.
     """

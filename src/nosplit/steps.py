@@ -31,7 +31,16 @@ from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs, wid
 from nosplit.randomization import Exact, rank_draws
 from nosplit.results import Question, TestResult
 
-__all__ = ["Outcome", "as_method", "run", "settle", "split_at", "test_rows", "to_result"]
+__all__ = [
+    "Outcome",
+    "as_method",
+    "progress_bar",
+    "run",
+    "settle",
+    "split_at",
+    "test_rows",
+    "to_result",
+]
 
 Array = NDArray[np.float64]
 U = TypeVar("U", bound="Testable")
@@ -105,7 +114,7 @@ def run(
     chosen = settle(method, how.calibration)
     ranges = split_at(chosen, units.n_units)
     parts = [units.part(r) for r in ranges]
-    with _bar(progress, sum(how.pairing.n_pairs(p.n_units) for p in parts)) as step:
+    with progress_bar(progress, sum(how.pairing.n_pairs(p.n_units) for p in parts)) as step:
         if isinstance(how.calibration, Exact):
             draws = units.draws(how.calibration.flips, rng)
             done = [
@@ -288,7 +297,7 @@ def to_result(
 
 
 @contextmanager
-def _bar(show: bool, total: int) -> Iterator[Callable[[int], None] | None]:
+def progress_bar(show: bool, total: int) -> Iterator[Callable[[int], None] | None]:
     """A progress bar on standard error, if asked for and somebody can see it."""
     if not show:
         yield None

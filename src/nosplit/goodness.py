@@ -1,0 +1,344 @@
+"""The goodness-of-fit test: whether a sample comes from a given model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._errors import InputError, UnsafeAsymptoticsWarning
+from nosplit._score import Score, scores_of
+from nosplit._validation import check_rng, check_sample, resolve
+from nosplit.chains import (
+    Runs,
+    chain_units,
+    default_chain_kernels,
+    few_batches,
+    looks_like_a_chain,
+    smallest_safe_batches,
+)
+from nosplit.kernels import IMQ, Kernel, as_kernel, median_bandwidth
+from nosplit.ksd import SteinBank, SteinUnits, default_stein_kernels
+from nosplit.methods import Method, Naive
+from nosplit.models import SamplingModel
+from nosplit.order import Natural, shuffled
+from nosplit.pairing import Complete, Linear, Pairing, Window, as_pairing
+from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose
+from nosplit.randomization import Exact
+from nosplit.results import Question, TestResult
+from nosplit.simulation import SIMULATE, simulate
+from nosplit.steps import Outcome, as_method, run, settle, to_result
+
+__all__ = ["Wild", "goodness_of_fit_test"]
+
+Array = NDArray[np.float64]
+Kernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
+
+GOODNESS = Question(
+    "Does a sample come from the model?",
+    "The sample does not fit the model",
+    "No evidence against the model",
+)
+WILD = "wild"
+# Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
+SMALLEST_WILD = 50
+# Rows that the median heuristic looks at.
+MEDIAN_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Wild:
+    """Calibration of a goodness-of-fit test by random signs: the wild bootstrap.
+
+    There is no symmetry behind it, so its level is right only in the limit.
+
+    Parameters
+    ----------
+    flips : int
+        Number of random draws.
+
+    Examples
+    --------
+    >>> Wild(flips=1999)
+    Wild(flips=1999)
+    """
+
+    flips: int = 999
+
+    def __post_init__(self) -> None:
+        Exact(self.flips)  # the same rule
+
+
+def goodness_of_fit_test(
+    x: ArrayLike,
+    score: Score,
+    *,
+    kernels: Kernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | Wild | str = "auto",
+    budget: float = 1.0,
+    rng: int | np.random.Generator = 0,
+    shuffle: bool = True,
+    workers: int | None = None,
+    progress: bool = False,
+    dependent: bool = False,
+    thin: int = 1,
+) -> TestResult:
+    """Test whether a sample comes from a model that is known by its score.
+
+    The statistics are kernelized Stein discrepancies (Chwialkowski et al. 2016, Liu et al. 2016),
+    so the model's density need not be normalised. Their kernels are combined by learning, on the
+    same data, all of it (Section 3 of the paper).
+
+    Parameters
+    ----------
+    x : array_like, shape (n, p) or (n,)
+        The sample, one observation a row.
+    score : model, callable or array_like
+        ∇ log q of the model: a function from an (n, p) array to an (n, p) array (of NumPy, torch
+        or JAX), the (n, p) array of its values at x, or a model of `nosplit.models`.
+    kernels : None, Kernel, sequence of them or callable
+        Gaussian, IMQ or Matern (nu = 1.5 or 2.5) kernels. By default IMQ and Gaussian kernels
+        around the median distance; a callable gets that distance and returns kernels.
+    method : Method or name
+        As in `two_sample_test`.
+    pairs : Pairing, name or int
+        As in `two_sample_test`.
+    calibration : Exact, Wild or name
+        "asymptotic" (closed form), "wild" (random signs, right in the limit) or "simulate"
+        (samples drawn from the model: exact for a model without estimated parameters that can
+        sample; `Exact(flips=B)` for B of them). "auto": simulate if that fits the budget, else
+        wild, else asymptotic.
+    budget : float
+        Nominal seconds of one core that "auto" may spend.
+    rng : int or Generator
+        Source of the shuffling and the draws.
+    shuffle : bool
+        Deal rows to units in random order. `False` keeps the order.
+    workers : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    progress : bool
+        Show a progress bar on the terminal.
+    dependent : bool
+        Whether rows are the output of a Markov chain, in its order. The order is kept, pairs are
+        (i, n/2 + i), and Σ comes from batch means; by default there are at most three kernels.
+    thin : int
+        Use every `thin`-th row only.
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nosplit import models
+    >>> x = np.random.default_rng(0).standard_t(3.0, size=(200, 1))
+    >>> goodness_of_fit_test(x, models.StudentT(3.0)).reject(0.05)
+    False
+    >>> res = goodness_of_fit_test(x, lambda x: -x)  # the score of a standard normal law
+    >>> res.reject(0.05), res.calibration
+    (True, 'wild')
+    """
+    x, scores = _check_rows(x, score, thin)
+    generator, chosen = check_rng(rng), as_method(method)
+    sizes = Sizes(len(x), len(x), x.shape[1], len(_build(kernels, 1.0)), 2)
+    units: SteinUnits | Runs
+    if dependent:
+        how, kind = _plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
+        units = _chain(x, scores, kernels)
+    else:
+        sampling = isinstance(score, SamplingModel)
+        how, kind = _plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
+        units = _rows(x, scores, kernels, generator if shuffle else None)
+    if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
+        outcome = _simulated(units, score, kernels, chosen, how, generator, workers, progress)
+    else:
+        outcome = run(units, chosen, how, generator, workers, progress)
+        outcome.calibration = kind
+    _add_caveats(outcome, units)
+    n_used = round(units.rows_per_unit * units.n_units)
+    return to_result(
+        outcome,
+        question=GOODNESS,
+        kernels=units.bank.kernels,
+        n_units=units.n_units,
+        n_used=n_used,
+        n_left_out=len(x) - n_used,
+    )
+
+
+# -- rows, scores and kernels ------------------------------------------------------------------
+
+
+def _check_rows(x: ArrayLike, score: Score, thin: int) -> tuple[Array, Array]:
+    rows = np.ascontiguousarray(check_sample(x, "x"), dtype=np.float64)
+    if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
+        raise InputError(f"`thin` must be an int ≥ 1, got {thin!r}.")
+    scores = scores_of(score, rows)
+    if thin > 1:
+        rows, scores = rows[::thin].copy(), scores[::thin].copy()
+    if len(rows) < 4:
+        raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
+    if np.all(rows == rows[0]):
+        raise InputError("`x` is constant: all rows are the same.")
+    return rows, scores
+
+
+def _build(kernels: Kernels, bandwidth: float) -> tuple[Kernel, ...]:
+    if kernels is None:
+        return default_stein_kernels(bandwidth)
+    if isinstance(kernels, Kernel) and not isinstance(kernels, type):
+        return (kernels,)
+    if callable(kernels):
+        kernels = kernels(bandwidth)
+    if not isinstance(kernels, (list, tuple)) or not kernels:
+        raise InputError(
+            f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
+        )
+    return tuple(as_kernel(k) for k in kernels)
+
+
+def _bank(kernels: Kernels, x: Array) -> SteinBank:
+    """The kernels, with bandwidths from some of the rows if they are not given."""
+    if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
+        return SteinBank(_build(kernels, 1.0))
+    count = min(len(x), MEDIAN_ROWS)
+    chosen = (np.arange(count) * len(x)) // count
+    return SteinBank(_build(kernels, median_bandwidth(x[chosen])))
+
+
+def _rows(x: Array, scores: Array, kernels: Kernels, rng: np.random.Generator | None) -> SteinUnits:
+    order = Natural() if rng is None else shuffled(len(x), rng)
+    return SteinUnits(x, scores, order, _bank(kernels, x), range(len(x)))
+
+
+def _chain(x: Array, scores: Array, kernels: Kernels) -> Runs:
+    """Runs of rows; by default with three kernels, or one if there are few batches."""
+    if kernels is not None:
+        return chain_units(_rows(x, scores, kernels, None))
+    three = chain_units(_rows(x, scores, default_chain_kernels, None))
+    if three.n_units // 2 >= smallest_safe_batches(3):
+        return three
+    return chain_units(_rows(x, scores, lambda bandwidth: (IMQ(bandwidth),), None))
+
+
+# -- what to do --------------------------------------------------------------------------------
+
+
+def _plan_chain(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+    budget: float,
+) -> Plan:
+    if pairs not in ("auto", "linear", Linear()):
+        raise InputError(
+            f'`pairs` must be "linear" with dependent=True, got {pairs!r}: other pairs join rows '
+            "that are near each other in the chain."
+        )
+    if calibration not in ("auto", ASYMPTOTIC):
+        raise InputError(
+            f'`calibration` must be "asymptotic" with dependent=True, got {calibration!r}: flips '
+            "and draws take rows to be independent."
+        )
+    return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method, budget=budget)
+
+
+def _plan_rows(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+    budget: float,
+    sampling: bool,
+) -> tuple[Plan, str]:
+    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic")."""
+    kind = _resolve_calibration(calibration)
+    if kind == "auto" and sampling and not isinstance(method, Naive):
+        pairing = Complete() if pairs == "auto" else as_pairing(pairs)
+        if sizes.seconds(pairing, 0) * (Exact().flips + 1) <= budget:
+            return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
+    if isinstance(kind, Exact):
+        if not sampling:
+            raise InputError(
+                '`calibration="simulate"` needs a model that can sample: give one of '
+                'nosplit.models as `score`, or use calibration="wild".'
+            )
+        pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
+        return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
+    flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
+    how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
+    return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
+
+
+def _resolve_calibration(calibration: Exact | Wild | str) -> Exact | Wild | str:
+    known: dict[str, Exact | Wild | str] = {
+        "auto": "auto",
+        ASYMPTOTIC: ASYMPTOTIC,
+        WILD: Wild(),
+        SIMULATE: Exact(),
+        "exact": Exact(),
+    }
+    if isinstance(calibration, (Exact, Wild)):
+        return calibration
+    if not isinstance(calibration, str):
+        raise InputError(
+            f"`calibration` must be a name, Wild(...) or Exact(...), got {calibration!r}."
+        )
+    return (
+        known[calibration] if calibration in known else resolve(calibration, known, "calibration")
+    )
+
+
+def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
+    """All pairs if their replicates fit the budget, else the widest window that does."""
+    each = budget / (kind.flips + 1)
+    if sizes.seconds(Complete(), 0) <= each:
+        return Complete()
+    widest = (sizes.n_units - 1) // 2
+    R = min(widest, int(each / sizes.seconds(Window(1), 0)))
+    return Window(R) if R >= 1 else Linear()
+
+
+# -- doing it ----------------------------------------------------------------------------------
+
+
+def _simulated(
+    units: SteinUnits,
+    model: SamplingModel,
+    kernels: Kernels,
+    method: Method | None,
+    how: Plan,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> Outcome:
+    n = len(units.x)
+
+    def again() -> SteinUnits:
+        x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
+        return _rows(x, scores_of(model, x), kernels, None)
+
+    return simulate(units, again, settle(method, how.calibration), how, workers, progress)
+
+
+def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:
+    """What to know besides what all families have to say."""
+    if isinstance(units, Runs):
+        unsafe = UnsafeAsymptoticsWarning
+        outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
+        outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
+        return
+    outcome.caveats += looks_like_a_chain(units)
+    if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
+        text = (
+            f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
+            "safe): give a model that can sample and use calibration='simulate'."
+        )
+        outcome.caveats.append((UnsafeAsymptoticsWarning, text))
