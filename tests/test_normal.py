@@ -16,13 +16,8 @@ from scipy.optimize import nnls
 from _brute import condition, problems
 from nosplit._nnls import solve_batch
 from nosplit.methods import Best
-from nosplit.normal import (
-    Whitening,
-    log_chi_sf,
-    log_truncated_sf,
-    optimal_weights,
-    polyhedral_truncation,
-)
+from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
+from nosplit.tails import log_chi_sf, log_truncated_sf
 
 mp = mpmath.mp.clone()
 mp.dps = 60

@@ -349,7 +349,7 @@ def _two_sample_block(
     room: Any,
     h: Any,
     h_at: int,
-) -> int:
+) -> Any:
     """Values of up to _BLOCK aligned quadruples from the m-th on into h from h_at on."""
     ia, ib, ja, jb = index
     signs, bases, cross, slots = room
@@ -397,7 +397,15 @@ def two_sample_moments(
 
 @compiled
 def riffle(
-    starts: Any, pattern: Any, shifts: Any, rest: Any, run: int, position: int, step: int, out: Any
+    starts: Any,
+    pattern: Any,
+    strides: Any,
+    shifts: Any,
+    rest: Any,
+    run: int,
+    position: int,
+    step: int,
+    out: Any,
 ) -> None:
     """Rows at positions `position`, `position + step`, … of a riffled order (see `order`)."""
     buffer_size = pattern.size
@@ -405,7 +413,7 @@ def riffle(
     for i in range(out.size):
         if position < dealt:
             buffer = position // buffer_size
-            place = pattern[(position + shifts[buffer]) % buffer_size]
+            place = pattern[(position * strides[buffer] + shifts[buffer]) % buffer_size]
             out[i] = starts[place // run] + buffer * run + place % run
         else:
             out[i] = rest[position - dealt]

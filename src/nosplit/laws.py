@@ -7,11 +7,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from nosplit._lazy import special
 from nosplit.methods import Selection
 from nosplit.methods.chibar import log_chibar_sf
-from nosplit.normal import log_chi_sf, log_truncated_sf
+from nosplit.tails import log_chi_sf, log_truncated_sf
 
 __all__ = ["Chi", "ChiBarLaw", "Flips", "Law", "TruncatedNormal", "law_of"]
 

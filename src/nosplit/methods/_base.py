@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
 from nosplit._validation import check_finite, check_joint, numeric
-from nosplit.normal import Whitened, Whitening, log_chi_sf, log_truncated_sf, select_one
+from nosplit.normal import Whitened, Whitening, select_one
+from nosplit.tails import log_chi_sf, log_truncated_sf
 
 __all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection, prepare
-from nosplit.normal import Whitening, log_truncated_sf, select_one, unit
+from nosplit.normal import Whitening, select_one, unit
+from nosplit.tails import log_truncated_sf
 
 __all__ = ["Best"]
 

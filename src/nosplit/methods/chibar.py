@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
+from nosplit._lazy import special
 from nosplit.methods._base import Batch, Selection, prepare
 from nosplit.methods.ost import combination, project
-from nosplit.normal import Array, Whitened, Whitening, log_chi_sf
+from nosplit.normal import Array, Whitened, Whitening
+from nosplit.tails import log_chi_sf
 
 __all__ = ["ChiBar", "log_chibar_sf"]
 
@@ -21,7 +22,7 @@ def log_chibar_sf(x: ArrayLike, mixture: Array) -> Array:
     dof = np.arange(1, mixture.shape[-1])
     with np.errstate(divide="ignore"):
         terms = log_chi_sf(x[..., None], dof) + np.log(mixture[..., 1:])
-    return np.where(x > 0, np.minimum(logsumexp(terms, axis=-1), 0.0), 0.0)
+    return np.where(x > 0, np.minimum(special.logsumexp(terms, axis=-1), 0.0), 0.0)
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from nosplit.methods._base import Selection
 from nosplit.methods.ost import OST
 from nosplit.methods.split import Inner
+from nosplit.tails import log_ndtr
 
 __all__ = ["Naive"]
 
@@ -45,7 +45,7 @@ class Naive:
         picked = self.method(tau, cov)
         return replace(
             picked,
-            log_pvalue=np.asarray(special.log_ndtr(-picked.statistic)),
+            log_pvalue=log_ndtr(-picked.statistic),
             dof=np.ones_like(picked.dof),
             truncation=np.full_like(picked.statistic, -np.inf),
         )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from nosplit._errors import InputError
 from nosplit._validation import check_fraction, numeric
@@ -15,6 +14,7 @@ from nosplit.methods.best import Best
 from nosplit.methods.nonnegative import Nonnegative
 from nosplit.methods.ost import OST
 from nosplit.methods.wald import Wald
+from nosplit.tails import log_ndtr
 
 __all__ = ["Inner", "Split"]
 
@@ -77,7 +77,7 @@ class Split:
         statistic = np.where(blind, -np.inf, statistic / np.sqrt(np.where(blind, 1.0, variance)))
         return Selection(
             statistic,
-            np.asarray(special.log_ndtr(-statistic)),
+            log_ndtr(-statistic),
             learned.weights,
             learned.active,
             np.ones_like(learned.dof),
