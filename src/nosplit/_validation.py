@@ -13,9 +13,12 @@ from nosplit._errors import InputError
 
 __all__ = [
     "check_alpha",
+    "check_budget",
     "check_covariance",
     "check_finite",
+    "check_flag",
     "check_fraction",
+    "check_int",
     "check_joint",
     "check_matrix",
     "check_rng",
@@ -51,18 +54,26 @@ def _names(names: Iterable[str]) -> str:
 
 def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
     """An array of float64 or float32 of any shape, whatever is in it."""
+    if np.ma.is_masked(value):
+        raise InputError(f"`{name}` must not have masked entries. Remove or fill in those first.")
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise InputError(f"`{name}` must be a rectangular array of numbers: {error}.") from error
-    if array.dtype == np.bool_ or np.issubdtype(array.dtype, np.integer):
+        reason = str(error).rstrip(".")
+        raise InputError(f"`{name}` must be a rectangular array of numbers: {reason}.") from error
+    if array.dtype.kind in "biu":
         array = array.astype(np.float64)
-    if not np.issubdtype(array.dtype, np.floating):
-        raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}.")
+    if array.dtype.kind != "f":
+        raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}{_of(value)}.")
     if array.dtype not in (np.float32, np.float64):
         with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite
             array = array.astype(np.float64)
     return array
+
+
+def _of(value: object) -> str:
+    """What kind of object came, where its dtype does not say."""
+    return "" if isinstance(value, list | tuple | np.ndarray) else f" ({type(value).__name__})"
 
 
 def check_finite(array: NDArray[Any], name: str) -> None:
@@ -176,8 +187,8 @@ def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[A
         array = array[:, None]
     if array.ndim != 2:
         raise InputError(
-            f"`{name}` must be a vector or an (n, p) array, got {array.ndim} dimensions. "
-            "Flatten each observation to one row first."
+            f"`{name}` must be a vector or an (n, p) array, got {array.ndim} dimensions."
+            + " Flatten each observation to one row first." * (array.ndim > 2)
         )
     if array.shape[1] == 0:
         raise InputError(f"`{name}` must have at least one column, got shape {array.shape}.")
@@ -197,6 +208,30 @@ def check_fraction(value: float, name: str) -> float:
     if not isinstance(value, (int, float, np.floating)) or not 0.0 < float(value) < 1.0:
         raise InputError(f"`{name}` must be strictly between 0 and 1, got {value!r}.")
     return float(value)
+
+
+def check_int(value: int, name: str, *, least: int) -> int:
+    """An integer of at least `least`, and of a size that can be counted to."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"`{name}` must be an int ≥ {least}, got {value!r}.")
+    if value > 2**53:
+        raise InputError(f"`{name}` must be an int ≤ 2**53, got more.")
+    return int(value)
+
+
+def check_flag(value: bool, name: str) -> bool:
+    """True or False: a string such as "no" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"`{name}` must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_budget(budget: float) -> float:
+    """A positive number of seconds; more than 10⁹ is as good as no limit."""
+    number = isinstance(budget, (int, float, np.number)) and not isinstance(budget, bool)
+    if not (number and budget > 0):
+        raise InputError(f"`budget` must be a positive number of nominal seconds, got {budget!r}.")
+    return float(min(budget, 1e9))
 
 
 def check_rng(rng: int | np.random.Generator) -> np.random.Generator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,35 +11,30 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit._errors import InputError
 from nosplit._validation import (
     check_covariance,
+    check_flag,
+    check_int,
     check_matrix,
     check_rng,
     check_sample,
     check_vector,
-    resolve,
 )
 from nosplit.bank import Bank
-from nosplit.kernels import Kernel, as_kernel, default_kernels, median_bandwidth, paper_kernels
+from nosplit.kernels import median_bandwidth
 from nosplit.methods import Method, Naive, Split
 from nosplit.mmd import Grouped, Paired, two_sample_units
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
 from nosplit.randomization import Exact
+from nosplit.recipes import Kernels, Recipe, as_recipe, check_own_kernel
 from nosplit.results import Question, TestResult
 from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
 
 Array = NDArray[np.float64]
-Kernels = Kernel | Sequence[Kernel] | Callable[[float, float], Sequence[Kernel]] | str | None
 Seed = int | np.random.Generator
 
-KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
-    "default": default_kernels,
-    "paper1": lambda bandwidth, _: paper_kernels(1, bandwidth),
-    "paper2": lambda bandwidth, _: paper_kernels(2, bandwidth),
-    "paper6": lambda bandwidth, _: paper_kernels(6, bandwidth),
-}
 TWO_SAMPLE = Question(
     "Do two samples come from the same distribution?",
     "The samples differ",
@@ -122,6 +116,7 @@ def two_sample_test(
 
     The paper, to the letter:
 
+    >>> x, y = rng.normal(size=4000), rng.normal(size=4000) * 1.5
     >>> res = two_sample_test(
     ...     x,
     ...     y,
@@ -131,16 +126,19 @@ def two_sample_test(
     ...     calibration="asymptotic",
     ...     shuffle=False,
     ... )
+    >>> res.n_pairs, res.reject(0.05)
+    (2000, True)
     """
     x, y = _check_samples(x, y)
     generator = check_rng(rng)
     chosen = as_method(method)
-    d, bases = _count_kernels(kernels)
-    sizes = Sizes(len(x), len(y), x.shape[1], d, bases)
+    recipe = as_recipe(kernels)
+    sizes = _sizes(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    orders = [shuffled(len(s), generator) if shuffle else Natural() for s in (x, y)]
+    mix = check_flag(shuffle, "shuffle")
+    orders = [shuffled(len(s), generator) if mix else Natural() for s in (x, y)]
     units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
-    units = replace(units, bank=Bank(_resolve_kernels(kernels, units)))
+    units = replace(units, bank=_fitted(recipe, units))
     outcome = run(units, chosen, how, generator, workers, progress)
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
@@ -188,12 +186,12 @@ def plan(
     complete pairs, exact (999 draws) calibration: 124,750 pairs of 500 units, nominally ...
     All pairs fit the budget of 1 s.
     """
-    m = n if m is None else m
-    for name, value, least in (("n", n, 2), ("m", m, 2), ("p", p, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InputError(f"`{name}` must be an int ≥ {least}, got {value!r}.")
-    d, bases = (kernels, 1) if isinstance(kernels, int) else _count_kernels(kernels)
-    sizes = Sizes(n, m, p, d, bases)
+    n, m = check_int(n, "n", least=2), check_int(n if m is None else m, "m", least=2)
+    p = check_int(p, "p", least=1)
+    if isinstance(kernels, int):
+        sizes = Sizes(n, m, p, check_int(kernels, "kernels", least=1))
+    else:
+        sizes = _sizes(n, m, p, as_recipe(kernels))
     chosen = as_method(method)
     return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
 
@@ -237,7 +235,7 @@ def mean_test(
     Is a treatment's effect on any of three outcomes positive? No kernel is involved:
 
     >>> import numpy as np
-    >>> effect = np.random.default_rng(0).normal([0.3, 0.0, 0.1], 1.0, size=(200, 3))
+    >>> effect = np.random.default_rng(0).normal([0.3, 0.0, 0.1], 1.0, size=(300, 3))
     >>> res = mean_test(effect)
     >>> res.reject(0.05), res.method
     (True, 'ost')
@@ -246,8 +244,8 @@ def mean_test(
     if len(values) < 2:
         raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
     generator, chosen = check_rng(rng), as_method(method)
-    kind = _mean_calibration(calibration, symmetric, chosen)
-    if shuffle:
+    kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
+    if check_flag(shuffle, "shuffle"):
         values = values[generator.permutation(len(values))]
     outcome = test_rows(values, chosen, kind, generator)
     return to_result(
@@ -315,44 +313,25 @@ def _check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[An
     return x, y
 
 
-def _count_kernels(kernels: Kernels) -> tuple[int, int]:
-    """Number of kernels and of their base quantities, before any bandwidth is known."""
-    built = _build(kernels, 1.0, 1.0)
-    return len(built), kernel_bases(built)
+def _sizes(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
+    """What the cost depends on, before any bandwidth is known."""
+    trial = recipe.build()
+    return Sizes(n, m, p, len(trial), kernel_bases(trial))
 
 
-def _build(kernels: Kernels, bandwidth: float, l1_bandwidth: float) -> tuple[Kernel, ...]:
-    if kernels is None:
-        return tuple(default_kernels(bandwidth, l1_bandwidth))
-    if isinstance(kernels, str):
-        return tuple(resolve(kernels, KERNEL_SETS, "kernels")(bandwidth, l1_bandwidth))
-    if isinstance(kernels, Kernel):
-        return (kernels,)
-    if callable(kernels):
-        kernels = kernels(bandwidth, l1_bandwidth)
-    try:
-        built = tuple(as_kernel(k) for k in kernels)
-    except TypeError as error:
-        raise InputError(
-            f"`kernels` must be a kernel, a sequence of kernels or a name, got {kernels!r}."
-        ) from error
-    if not built:
-        raise InputError("`kernels` must have at least one kernel, got none.")
-    return built
-
-
-def _resolve_kernels(kernels: Kernels, units: Paired | Grouped) -> tuple[Kernel, ...]:
+def _fitted(recipe: Recipe, units: Paired | Grouped) -> Bank:
     """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
-    if kernels is not None and not isinstance(kernels, str) and not _is_recipe(kernels):
-        return _build(kernels, 1.0, 1.0)
-    count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
-    chosen = (np.arange(count) * units.n_units) // count
-    rows = np.concatenate([units.rows(int(u)) for u in chosen])
-    return _build(kernels, median_bandwidth(rows), median_bandwidth(rows, base="l1"))
-
-
-def _is_recipe(kernels: Kernels) -> bool:
-    return callable(kernels) and not isinstance(kernels, Kernel)
+    if recipe.given:
+        kernels = recipe.build()
+    else:
+        count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
+        chosen = (np.arange(count) * units.n_units) // count
+        rows = np.concatenate([units.rows(int(u)) for u in chosen])
+        kernels = recipe.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+    some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
+    for kernel in kernels:
+        check_own_kernel(kernel, some, others)
+    return Bank(kernels)
 
 
 def _mean_calibration(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nosplit._errors import InputError
-from nosplit._validation import resolve
+from nosplit._validation import check_budget, resolve
 from nosplit.kernels import Kernel, Laplace
 from nosplit.methods import Method, Naive
 from nosplit.mmd import MOST_ROWS
@@ -163,9 +163,8 @@ def choose(
     Exact and complete if it fits; else exact with the widest window that fits, if that is at
     least 5; else asymptotic with the widest safe window.
     """
-    if not (isinstance(budget, (int, float)) and budget > 0):
-        raise InputError(f"`budget` must be a positive number of nominal seconds, got {budget!r}.")
-    wanted = None if pairs == "auto" else as_pairing(pairs)
+    budget = check_budget(budget)
+    wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
     kind = resolve_calibration(calibration)
     if isinstance(method, Naive):
         if isinstance(kind, Exact):
