@@ -397,23 +397,17 @@ def two_sample_moments(
 
 @compiled
 def riffle(
-    starts: Any,
-    pattern: Any,
-    strides: Any,
-    shifts: Any,
-    rest: Any,
-    run: int,
-    position: int,
-    step: int,
-    out: Any,
+    starts: Any, pattern: Any, shifts: Any, rest: Any, run: int, position: int, step: int, out: Any
 ) -> None:
     """Rows at positions `position`, `position + step`, … of a riffled order (see `order`)."""
     buffer_size = pattern.size
-    dealt = shifts.size * buffer_size
+    last = buffer_size - 1  # the size is a power of two
+    dealt = len(shifts) * buffer_size
     for i in range(out.size):
         if position < dealt:
             buffer = position // buffer_size
-            place = pattern[(position * strides[buffer] + shifts[buffer]) % buffer_size]
+            first = pattern[(position + shifts[buffer, 0]) & last]
+            place = pattern[(first + shifts[buffer, 1]) & last]
             out[i] = starts[place // run] + buffer * run + place % run
         else:
             out[i] = rest[position - dealt]

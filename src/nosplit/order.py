@@ -5,6 +5,10 @@ to follow (every row is a miss of the cache), so large data is *riffled* instead
 into 512 segments, a buffer takes 16 consecutive rows from each, and the buffer's rows are dealt
 in random order. Every buffer is then a stratified sample of all the data, and memory is read in
 512 sequential streams.
+
+All buffers use one random permutation of 8192 places, twice, with two shifts of their own. (With
+the permutation used once, neighbours would be the same in every buffer, and what little
+correlation they have by chance would not average out.)
 """
 
 from __future__ import annotations
@@ -60,7 +64,7 @@ class Riffled:
 
     starts: Index  # first row of each segment
     pattern: Index  # random order of a buffer's places: 16 * segment + place in the run
-    shifts: Index  # where each buffer enters the pattern
+    shifts: Index  # where each buffer enters the pattern, the first and the second time
     rest: Index  # the rows between the segments, in random order
 
     @classmethod
@@ -73,7 +77,7 @@ class Riffled:
         return cls(
             starts[:-1],
             rng.permutation(BUFFER),
-            rng.integers(BUFFER, size=buffers),
+            rng.integers(BUFFER, size=(buffers, 2)),
             rng.permutation(np.concatenate(gaps)),
         )
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from nosplit._errors import InputError
 from nosplit._validation import resolve
 
@@ -204,10 +206,11 @@ PAIRINGS: dict[str, Pairing] = {"linear": Linear(), "adjacent": Adjacent(), "com
 
 def as_pairing(pairs: Pairing | str | int) -> Pairing:
     """The pairing that a name, or an int for a window, is short for."""
-    if isinstance(pairs, int):
-        return Window(pairs)
+    if isinstance(pairs, (int, np.integer)):
+        return Window(pairs if isinstance(pairs, int) else int(pairs))
     found = resolve(pairs, PAIRINGS, "pairs")
-    if not isinstance(found, Pairing):
+    # A class has the attributes of its instances, so it would pass for a pairing.
+    if isinstance(found, type) or not isinstance(found, Pairing):
         raise InputError(
             f"`pairs` must be a name, an int (a window) or a pairing such as Blocks(64), "
             f"got {found!r}."
