@@ -24,7 +24,7 @@ __all__ = ["Index", "Natural", "Order", "Permuted", "Riffled", "shuffled", "take
 
 Index = NDArray[np.int64]
 
-SEGMENTS, RUN = 512, 16
+SEGMENTS, RUN = 512, 16  # as in `_loops`, which is not imported before it is needed (numba)
 BUFFER = SEGMENTS * RUN
 # Below this many rows a plain permutation is as cheap.
 LARGE = 32 * BUFFER
@@ -87,7 +87,7 @@ class Riffled:
 
         out = np.empty(len(positions), dtype=np.int64)
         order = (self.starts, self.pattern, self.shifts, self.rest)
-        riffle(*order, RUN, positions.start, positions.step, out)
+        riffle(*order, positions.start, positions.step, out)
         return out
 
 
