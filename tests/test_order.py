@@ -91,22 +91,26 @@ def test_first_positions_are_a_sample_of_everything():
     assert stats.kstest(rows / n, "uniform").pvalue > ALARM
 
 
-def test_sorted_data_keep_the_level_when_shuffled():
-    """Sorted samples: without shuffling units are far from exchangeable; with it all is well.
+@pytest.mark.parametrize("pairs", ["linear", "adjacent", 1, 10])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sorted_samples_keep_the_level_against_theory(pairs, seed):
+    """Sorted samples of one law, riffled: τ/σ is standard normal.
 
-    False alarms: p ≤ 1e-6 has that chance.
+    (With the same neighbours in every buffer it was as far out as 9.)
     """
-    rng = np.random.default_rng(0)
-    x, y = np.sort(rng.normal(size=(2, LARGE // 2)), axis=1)
-    fair = two_sample_test(
-        x, y, kernels=[Gaussian(1.0)], pairs="linear", calibration="asymptotic", rng=1
-    )
-    assert fair.pvalue > ALARM
-    # Equal laws, but x_i and y_i are nearly the same: all values are far below their usual size.
-    sorted_too = two_sample_test(
-        x, y, kernels=[Gaussian(1.0)], pairs="linear", calibration="asymptotic", shuffle=False
-    )
-    assert sorted_too.cov[0, 0] < fair.cov[0, 0] / 1000
+    x, y = np.sort(np.random.default_rng(seed).normal(size=(2, LARGE + 1001)), axis=1)
+    options = {"kernels": [Gaussian(1.0)], "pairs": pairs, "calibration": "asymptotic"}
+    out = two_sample_test(x, y, rng=seed, **options)
+    assert abs(out.tau[0]) < stats.norm.isf(ALARM / 2) * np.sqrt(out.cov[0, 0])
+
+
+def test_sorted_samples_that_are_not_shuffled():
+    """x_i and y_i are then nearly the same: all values are far below their usual size."""
+    x, y = np.sort(np.random.default_rng(0).normal(size=(2, 10_000)), axis=1)
+    options = {"kernels": [Gaussian(1.0)], "pairs": "linear", "calibration": "asymptotic"}
+    kept = two_sample_test(x, y, shuffle=False, **options)
+    shuffled_first = two_sample_test(x, y, **options)
+    assert kept.cov[0, 0] < shuffled_first.cov[0, 0] / 1000
 
 
 def test_sorted_data_are_riffled_to_the_same_moments_as_random_data():

@@ -36,7 +36,7 @@ _LN2_HI, _LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2^52
 # Pairs and combinations worked on at once: what a core's first cache holds.
 _BLOCK, _GROUP = 256, 4
-# Of riffled rows: 2^4 in a run, 2^13 in a buffer. As in `order`; constants make it five times faster.
+# Riffled rows: 2^4 in a run, 2^13 in a buffer, as in `order`. Constants are five times faster here.
 _RUN_BITS, _BUFFER_BITS = 4, 13
 
 
