@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -191,13 +192,17 @@ class Complete:
 
 
 def _all_pairs(units: range, size: int) -> Iterator[Job]:
-    """Square tiles over the pairs of `units`, those on the diagonal first."""
-    side = max(1, round(size**0.5))
-    parts = [units[part.start : part.stop] for part in _chunks(len(units), side)]
-    for i, a in enumerate(parts):
+    """Square tiles over the pairs of `units`, all of about the same side.
+
+    A tile of 8 × `size` pairs is large enough for matrix products to run at full speed.
+    """
+    parts = max(1, -(-len(units) // max(1, round((8 * size) ** 0.5))))
+    cuts = [len(units) * i // parts for i in range(parts + 1)]
+    ranges = [units[i:j] for i, j in pairwise(cuts)]
+    for i, a in enumerate(ranges):
         if len(a) > 1:
             yield Tile(a, a)
-        for b in parts[i + 1 :]:
+        for b in ranges[i + 1 :]:
             yield Tile(a, b)
 
 
