@@ -1,0 +1,143 @@
+"""What the paper says of its figures, held against the rates.
+
+A claim is a set of comparisons. One comparison *fails clearly* if it is wrong by more than the
+error of the simulation: every comparison is tested with the normal law, at levels that add up to
+1 % over all comparisons of the claim. A claim that fails clearly anywhere is not supported.
+
+Two methods are compared as if their draws were independent. They share them, so the true error
+of a difference is smaller; the number of comparisons that hold as they stand is told as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from nosplit import InputError
+from nosplit.experiments.table import Row
+
+__all__ = [
+    "Comparison",
+    "Verdict",
+    "all_clear",
+    "at_least",
+    "at_most",
+    "none_fails",
+    "select",
+    "some_clear",
+    "versus",
+]
+
+FALSE_ALARM = 0.01
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, whether the rates support it, and on what evidence."""
+
+    claim: str
+    supported: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Something that should be at least 0, with its standard error and a description."""
+
+    difference: float
+    error: float
+    text: str
+
+
+def _variance(row: Row) -> float:
+    # One more success and failure: the error of a rate of 0 or 1 is not 0.
+    p = (row.rejections + 1) / (row.trials + 2)
+    return p * (1 - p) / row.trials
+
+
+def versus(better: Row, worse: Row) -> Comparison:
+    """`better` rejects at least as often as `worse`."""
+    return Comparison(
+        better.rate - worse.rate,
+        math.sqrt(_variance(better) + _variance(worse)),
+        f"{_place(better)}: {_short(better)} against {_short(worse)}",
+    )
+
+
+def at_least(row: Row, level: float) -> Comparison:
+    """The rate is at least `level`."""
+    error = math.sqrt(level * (1 - level) / row.trials)
+    return Comparison(row.rate - level, error, f"{_place(row)}: {_short(row)}")
+
+
+def at_most(row: Row, level: float) -> Comparison:
+    """The rate is at most `level`."""
+    other = at_least(row, level)
+    return Comparison(-other.difference, other.error, other.text)
+
+
+def none_fails(claim: str, comparisons: Sequence[Comparison], *, share: float = 0.0) -> Verdict:
+    """Supported if no comparison fails clearly, or at most this share of them."""
+    z = _bound(comparisons)
+    failed = sorted((c for c in comparisons if c.difference < -z * c.error), key=_difference)
+    held, total = sum(c.difference >= 0 for c in comparisons), len(comparisons)
+    evidence = f"holds as it stands in {held} of {total} comparisons"
+    if held < total:
+        evidence += f", fails clearly in {len(failed)}"
+    return Verdict(claim, len(failed) <= share * total, evidence + _examples(failed))
+
+
+def all_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
+    """Supported if every comparison holds clearly."""
+    z = _bound(comparisons)
+    doubtful = sorted((c for c in comparisons if c.difference <= z * c.error), key=_difference)
+    clear, total = len(comparisons) - len(doubtful), len(comparisons)
+    return Verdict(claim, not doubtful, f"clearly so in {clear} of {total}{_examples(doubtful)}")
+
+
+def some_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
+    """Supported if at least one comparison holds clearly."""
+    z = _bound(comparisons)
+    clear = sorted((c for c in comparisons if c.difference > z * c.error), key=_difference)
+    evidence = f"clearly so in {len(clear)} of {len(comparisons)}"
+    return Verdict(claim, bool(clear), evidence + _examples(clear[::-1], "for example"))
+
+
+def _bound(comparisons: Sequence[Comparison]) -> float:
+    if not comparisons:
+        raise InputError("`comparisons` must not be empty: the rows of a method are missing.")
+    return NormalDist().inv_cdf(1 - FALSE_ALARM / len(comparisons))
+
+
+def _difference(comparison: Comparison) -> float:
+    return comparison.difference
+
+
+def _examples(comparisons: Sequence[Comparison], word: str = "worst") -> str:
+    texts = "; ".join(c.text for c in comparisons[:3])
+    return f" ({word}: {texts})" if texts else ""
+
+
+def select(
+    rows: Iterable[Row],
+    *,
+    dataset: str | None = None,
+    d: Collection[int] | None = None,
+    n: int | None = None,
+) -> list[Mapping[str, Row]]:
+    """Points (dataset, d, n) of a figure, each with its rows by method."""
+    table: dict[tuple[str, int, int], dict[str, Row]] = {}
+    for row in rows:
+        if dataset in (None, row.dataset) and (d is None or row.d in d) and n in (None, row.n):
+            table.setdefault((row.dataset, row.d, row.n), {})[row.method] = row
+    return list(table.values())
+
+
+def _place(row: Row) -> str:
+    return f"{row.dataset} d={row.d} n={row.n}"
+
+
+def _short(row: Row) -> str:
+    return f"{row.method} {row.rate:.3f}"
