@@ -35,7 +35,6 @@ from nosplit.kernels import (
     as_kernel,
     default_kernels,
     gaussian_grid,
-    laplace_grid,
     median_bandwidth,
     paper_kernels,
     polynomial_kernels,

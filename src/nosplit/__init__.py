@@ -25,6 +25,7 @@ from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Spl
 from nosplit.moments import Moments
 from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
 from nosplit.pairing import Blocks
+from nosplit.power import CalibrationCheck, calibration_check
 from nosplit.randomization import Exact
 from nosplit.results import TestResult
 
@@ -36,6 +37,7 @@ __all__ = [
     "Adaptive",
     "Best",
     "Blocks",
+    "CalibrationCheck",
     "ChiBar",
     "Combination",
     "DroppedKernelWarning",
@@ -57,6 +59,7 @@ __all__ = [
     "UnsafeAsymptoticsWarning",
     "Wald",
     "Whitening",
+    "calibration_check",
     "datasets",
     "joint_normal_test",
     "mean_test",

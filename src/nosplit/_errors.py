@@ -5,6 +5,7 @@ __all__ = [
     "DroppedKernelWarning",
     "InputError",
     "NearCopyWarning",
+    "NonFiniteError",
     "NosplitWarning",
     "NotATestWarning",
     "OrderedDataWarning",
@@ -18,6 +19,13 @@ class InputError(ValueError):
 
     The message names the argument in backticks, the rule, and what was received, with a hint
     where there is one. It is a `ValueError`, so callers need not know the library to catch it.
+    """
+
+
+class NonFiniteError(InputError):
+    """The values of pairs are not finite.
+
+    Either the data is not, or it is too large for the kernels.
     """
 
 

@@ -339,6 +339,16 @@ def _two_sample_room(kernels: int) -> Any:
     return signs, bases, np.empty(_BLOCK), _room(kernels)
 
 
+@compiled_fast
+def _is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
+    """Whether all distances are: a bounded kernel would hide an infinite one."""
+    total = 0.0
+    for c in range(sq.shape[0]):
+        for i in range(size):
+            total += sq[c, i] if want[SQ] else (l1[c, i] if want[L1] else 0.0)
+    return total < np.inf
+
+
 @compiled
 def _two_sample_block(
     x: Any,
@@ -360,6 +370,8 @@ def _two_sample_block(
     b = slice(m, m + size)
     two_sample_bases(x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross)
     _evaluate(program, bases, 0, signs, 0, slots, h, h_at, size)
+    if not _is_finite(want, sq, l1, size):
+        h[:, h_at] = np.nan
     for u in linear:
         h[u, h_at : h_at + size] = cross[:size]
     return size

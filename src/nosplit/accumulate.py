@@ -134,8 +134,14 @@ def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
 
 def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:
     total: S | None = None
-    with _blas().limit(limits=1):
-        for job, part in _mapped(work, jobs, workers):
+
+    def quietly(job: Job) -> S:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(job)
+
+    # What overflows is found in the total: once, and with an error that says what to do.
+    with _blas().limit(limits=1), np.errstate(over="ignore", invalid="ignore"):
+        for job, part in _mapped(quietly, jobs, workers):
             total = part if total is None else total + part
             if step is not None:
                 step(job.n_pairs)

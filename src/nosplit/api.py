@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._errors import InputError
+from nosplit._errors import InputError, NonFiniteError
 from nosplit._validation import (
     check_covariance,
+    check_finite,
     check_flag,
     check_int,
     check_matrix,
@@ -129,17 +130,21 @@ def two_sample_test(
     >>> res.n_pairs, res.reject(0.05)
     (2000, True)
     """
-    x, y = _check_samples(x, y)
+    x, y = check_samples(x, y)
     generator = check_rng(rng)
     chosen = as_method(method)
     recipe = as_recipe(kernels)
-    sizes = _sizes(len(x), len(y), x.shape[1], recipe)
+    sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    mix = check_flag(shuffle, "shuffle")
-    orders = [shuffled(len(s), generator) if mix else Natural() for s in (x, y)]
-    units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
-    units = replace(units, bank=_fitted(recipe, units))
-    outcome = run(units, chosen, how, generator, workers, progress)
+    mixer = generator if check_flag(shuffle, "shuffle") else None
+    units = fitted_units(x, y, recipe, mixer)
+    try:
+        outcome = run(units, chosen, how, generator, workers, progress)
+    except NonFiniteError:
+        # Large samples are not read twice: their finiteness shows in the values.
+        check_finite(x, "x")
+        check_finite(y, "y")
+        raise
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
         outcome,
@@ -191,7 +196,7 @@ def plan(
     if isinstance(kernels, int):
         sizes = Sizes(n, m, p, check_int(kernels, "kernels", least=1))
     else:
-        sizes = _sizes(n, m, p, as_recipe(kernels))
+        sizes = sizes_of(n, m, p, as_recipe(kernels))
     chosen = as_method(method)
     return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
 
@@ -300,7 +305,8 @@ def joint_normal_test(
     )
 
 
-def _check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two samples of the same width and type; large ones are not read to the end."""
     x, y = check_sample(x, "x"), check_sample(y, "y")
     if x.shape[1] != y.shape[1]:
         raise InputError(
@@ -308,15 +314,35 @@ def _check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[An
         )
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64), y.astype(np.float64)
-    if (x == x[0]).all() and (y == x[0]).all():
+    if _all_equal(x, x[0]) and _all_equal(y, x[0]):
         raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
     return x, y
 
 
-def _sizes(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
+def _all_equal(sample: NDArray[Any], row: NDArray[Any]) -> bool:
+    """Whether all rows are `row`; stops at the first block with another."""
+    blocks = (sample[i : i + 4096] for i in range(0, len(sample), 4096))
+    return all(bool((block == row).all()) for block in blocks)
+
+
+def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
     """What the cost depends on, before any bandwidth is known."""
     trial = recipe.build()
     return Sizes(n, m, p, len(trial), kernel_bases(trial))
+
+
+def fitted_units(
+    x: NDArray[Any], y: NDArray[Any], recipe: Recipe, rng: np.random.Generator | None = None
+) -> Paired | Grouped:
+    """Units of two samples, dealt in random order if there is a generator, with their kernels."""
+    orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
+    units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
+    units = replace(units, bank=_fitted(recipe, units))
+    if units.bank.others or isinstance(units, Grouped):
+        # The compiled loops over aligned pairs look at every distance; nothing else does.
+        check_finite(x, "x")
+        check_finite(y, "y")
+    return units
 
 
 def _fitted(recipe: Recipe, units: Paired | Grouped) -> Bank:
@@ -327,11 +353,19 @@ def _fitted(recipe: Recipe, units: Paired | Grouped) -> Bank:
         count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
         chosen = (np.arange(count) * units.n_units) // count
         rows = np.concatenate([units.rows(int(u)) for u in chosen])
-        kernels = recipe.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+        kernels = recipe.build(*_medians(rows))
     some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
     for kernel in kernels:
         check_own_kernel(kernel, some, others)
     return Bank(kernels)
+
+
+def _medians(rows: NDArray[Any]) -> tuple[float, float]:
+    """Median L2 and L1 distances; what is wrong with the rows is said of the samples."""
+    try:
+        return median_bandwidth(rows), median_bandwidth(rows, base="l1")
+    except InputError as error:
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
 
 
 def _mean_calibration(

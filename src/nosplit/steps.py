@@ -15,6 +15,7 @@ from nosplit._errors import (
     DroppedKernelWarning,
     InputError,
     NearCopyWarning,
+    NonFiniteError,
     NosplitWarning,
     NotATestWarning,
     UnsafeAsymptoticsWarning,
@@ -133,6 +134,7 @@ def run(
     return outcome
 
 
+@np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
 def test_rows(
     values: Array, method: Method | None, calibration: Exact | str, rng: np.random.Generator
 ) -> Outcome:
@@ -172,7 +174,7 @@ def _stack(tau: list[Array]) -> Array:
 
 
 def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
-    _check_finite(total)
+    _check_values(total, cov)
     cov = (cov + cov.T) / 2.0
     flips = rank_draws(method, tau, cov)
     outcome = Outcome(method, method(tau[0], cov), total.tau, cov, total.n, "exact", flips)
@@ -182,7 +184,7 @@ def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
 
 def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
     total = _sum(moments)
-    _check_finite(total)
+    _check_values(total, total.cov)
     selection = method(_stack([m.tau for m in moments]), total.cov)
     outcome = Outcome(method, selection, total.tau, total.cov, total.n)
     outcome.caveats += _dropped(total.cov) + _near_copies(total.cov)
@@ -193,17 +195,28 @@ def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
     return outcome
 
 
-def _check_finite(total: Moments) -> None:
-    if not (np.isfinite(total.mean).all() and np.isfinite(total.scatter).all()):
-        raise InputError(
+def _check_values(total: Moments, cov: Array) -> None:
+    """Check that the pairs' values have a covariance matrix that a test can use."""
+    if not (np.isfinite(total.mean).all() and np.isfinite(cov).all()):
+        raise NonFiniteError(
             "The kernels' values are not finite: the data is too large for them, or a kernel "
             "returns nan or inf. Rescale the data, for example to unit variance."
         )
-    if not np.any(np.diagonal(total.scatter)):
+    dead = np.diagonal(cov) == 0
+    if dead.all():
         raise InputError(
-            "The values of all pairs are the same: the data is constant, or no kernel's bandwidth "
-            "fits its scale."
+            "The values of all pairs are the same: the data is constant, there are too few pairs, "
+            "or no kernel's bandwidth fits the data's scale."
         )
+    if np.any(dead & (total.mean != 0)) or np.any(cov[dead]):
+        raise InputError(
+            f"The values of kernel number {_numbers(dead)} are the same for all pairs, or too "
+            "small to be squared. Rescale the data, drop the kernel, or use calibration='exact'."
+        )
+
+
+def _numbers(which: NDArray[np.bool_]) -> str:
+    return ", ".join(str(i) for i in np.flatnonzero(which))
 
 
 # --- what to know before relying on a result -----------------------------------------------------
@@ -212,11 +225,11 @@ Caveat = tuple[type[NosplitWarning], str]
 
 
 def _dropped(cov: Array) -> list[Caveat]:
-    dead = np.flatnonzero(np.diagonal(cov) == 0)
-    if not len(dead):
+    dead = np.diagonal(cov) == 0
+    if not dead.any():
         return []
-    names = ", ".join(str(i) for i in dead)
-    return [(DroppedKernelWarning, f"Kernels without variance were dropped: number {names}.")]
+    text = f"Kernels without variance were dropped: number {_numbers(dead)}."
+    return [(DroppedKernelWarning, text)]
 
 
 def _near_copies(cov: Array) -> list[Caveat]:
