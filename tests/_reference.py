@@ -19,6 +19,7 @@ __all__ = [
     "at_most",
     "averaged_second_moment",
     "differences",
+    "kernel_matrices",
     "kernel_matrix",
     "observed_weights",
     "pair_values",
@@ -94,23 +95,24 @@ def observed_weights(n, m):
     return W
 
 
-def pair_values(kernels, x, y, pairs, weights=None):
-    """h = w'Kw for all pairs of units, (d, M)."""
+def kernel_matrices(kernels, x, y):
+    """Kernel values of all rows of both samples, (d, n + m, n + m)."""
     z = np.concatenate([x, y])
-    W = observed_weights(len(x), len(y)) if weights is None else weights
-    W = W.astype(np.longdouble)
-    H = [W @ kernel_matrix(k, z, z) @ W.T for k in kernels]
-    return np.array([h[pairs[:, 0], pairs[:, 1]] for h in H])
+    return np.array([kernel_matrix(k, z, z) for k in kernels])
 
 
-def averaged_second_moment(kernels, x, y, pairs):
+def pair_values(K, weights, pairs):
+    """h = w'Kw for the given pairs of units with weights (N, n + m), as (d, M)."""
+    W = weights.astype(K.dtype)
+    return np.array([(W @ k @ W.T)[pairs[:, 0], pairs[:, 1]] for k in K])
+
+
+def averaged_second_moment(K, n, m, pairs):
     """Mean over pairs of hh', averaged over all labellings: γγ' ⟨J K_u J, J K_v J⟩."""
-    z = np.concatenate([x, y])
-    units = unit_rows(len(x), len(y))
-    K = np.array([kernel_matrix(k, z, z) for k in kernels])
+    units = unit_rows(n, m)
 
     def rows_and_gamma(unit):
-        own = [*units[unit][0], *(len(x) + j for j in units[unit][1])]
+        own = [*units[unit][0], *(n + j for j in units[unit][1])]
         a, b = (len(side) for side in units[unit])
         return own, (1 / a + 1 / b) / (a + b - 1)
 
