@@ -294,7 +294,9 @@ def test_csv_from_a_spreadsheet(files):
     np.testing.assert_array_equal(table.values, [[1.5, 2.0], [3.0, 4.0]])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(st.binary(max_size=200), st.sampled_from([".csv", ".npy", ".npz"]))
 def test_garbage_in_files_is_an_input_error(tmp_path_factory, garbage, suffix):
     file = tmp_path_factory.getbasetemp() / f"garbage{suffix}"
@@ -307,7 +309,9 @@ def test_garbage_in_files_is_an_input_error(tmp_path_factory, garbage, suffix):
     assert np.isfinite(table.values).all()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
 @given(st.text(alphabet='0123456789.,-e"\n\r ab;\t', max_size=60))
 def test_almost_csv_is_an_input_error_or_numbers(tmp_path_factory, text):
     file = tmp_path_factory.getbasetemp() / "almost.csv"

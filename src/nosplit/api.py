@@ -24,7 +24,7 @@ from nosplit.kernels import median_bandwidth
 from nosplit.methods import Method, Naive, Split
 from nosplit.mmd import Grouped, Paired, two_sample_units
 from nosplit.order import Natural, shuffled
-from nosplit.pairing import Pairing
+from nosplit.pairing import Blocks, Complete, Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
 from nosplit.randomization import Exact
 from nosplit.recipes import Kernels, Recipe, as_recipe, check_own_kernel
@@ -138,6 +138,10 @@ def two_sample_test(
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     mixer = generator if check_flag(shuffle, "shuffle") else None
     units = fitted_units(x, y, recipe, mixer)
+    if isinstance(how.pairing, Blocks | Complete):
+        # Their tiles take a distance that is not a number for a large one.
+        check_finite(x, "x")
+        check_finite(y, "y")
     try:
         outcome = run(units, chosen, how, generator, workers, progress)
     except NonFiniteError:
