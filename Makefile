@@ -48,10 +48,10 @@ format: venv ## apply what ruff can mend
 	$(BIN)/ruff format $(SOURCES)
 
 bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
-	$(BENCH)/bin/python benchmarks/run.py
+	$(TEST_ENV) $(BENCH)/bin/python benchmarks/run.py --write docs/benchmarks.md
 
 bench-power: $(BENCH)/.stamp ## power against other tests
-	$(BENCH)/bin/python benchmarks/power.py
+	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power.py
 
 clean: ## remove the environments and caches
 	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -19,11 +19,13 @@ __all__ = [
     "evaluate",
     "mend_sq",
     "riffle",
+    "room_for",
     "scatter",
     "tile_l1",
     "tile_sq",
     "two_sample_bases",
     "two_sample_moments",
+    "two_sample_room",
     "two_sample_values",
 ]
 
@@ -35,9 +37,20 @@ _LOG2E = 1.4426950408889634
 _LN2_HI, _LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2^52
 # Pairs and combinations worked on at once: what a core's first cache holds.
-_BLOCK, _GROUP = 256, 4
+BLOCK, GROUP = 256, 4
 # Riffled rows: 2^4 in a run, 2^13 in a buffer, as in `order`. Constants are five times faster here.
 _RUN_BITS, _BUFFER_BITS = 4, 13
+
+
+def room_for(kernels: int) -> tuple[Any, Any]:
+    """Scratch space for `evaluate`."""
+    return np.empty((max(kernels, 1), GROUP * BLOCK)), np.empty(BLOCK, np.int64)
+
+
+def two_sample_room(kernels: int) -> tuple[Any, ...]:
+    """Scratch space for `two_sample_values` and `two_sample_moments`."""
+    signs = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    return signs, *np.empty((3, 4, BLOCK)), np.empty(BLOCK), *room_for(kernels)
 
 
 @compiled_fast
@@ -281,62 +294,43 @@ def scatter(h: Any, M: int, mean: Any, out: Any) -> None:
 
 
 @compiled
-def _evaluate(
+def evaluate(
     program: Any,
-    bases: Any,
-    at: int,
+    sq: Any,
+    l1: Any,
+    dot: Any,
     weights: Any,
-    w_at: int,
     room: Any,
     h: Any,
     h_at: int,
-    size: int,
+    pairs: int,
 ) -> None:
-    """`evaluate` for `size` pairs that stand at given places of the arrays."""
-    kinds, base_of, p1, p2, prior, rows = program
-    sq, l1, dot = bases
-    slots, bits = room
-    C = weights.shape[0]
-    for u in range(kinds.size):
-        h[rows[u], h_at : h_at + size] = 0.0
-    for first in range(0, C, _GROUP):
-        group = min(_GROUP, C - first)
-        for u in range(kinds.size):
-            value = slots[u, : group * size]
-            if kinds[u] == SQUARED:
-                _square(slots[prior[u], : group * size], int(p1[u]), value)
-            else:
-                source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
-                for c in range(group):
-                    q = source[first + c, at : at + size]
-                    part = value[c * size : (c + 1) * size]
-                    _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
-            _combine(value, size, weights, first, w_at, h[rows[u], h_at : h_at + size])
-
-
-@compiled
-def _room(kernels: int) -> Any:
-    return np.empty((kernels, _GROUP * _BLOCK)), np.empty(_BLOCK, np.int64)
-
-
-@compiled
-def evaluate(program: Any, sq: Any, l1: Any, dot: Any, weights: Any, h: Any) -> None:
     """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
 
-    Operation SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole
-    grid of bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
+    For the first `pairs` columns of the base quantities, into h from column `h_at` on. Operation
+    SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole grid of
+    bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
     """
-    room, bases = _room(program[0].size), (sq, l1, dot)
-    for m in range(0, h.shape[1], _BLOCK):
-        _evaluate(program, bases, m, weights, m, room, h, m, min(_BLOCK, h.shape[1] - m))
-
-
-@compiled
-def _two_sample_room(kernels: int) -> Any:
-    signs = np.ones((4, 1))
-    signs[2:] = -1.0
-    bases = (np.empty((4, _BLOCK)), np.empty((4, _BLOCK)), np.empty((4, _BLOCK)))
-    return signs, bases, np.empty(_BLOCK), _room(kernels)
+    kinds, base_of, p1, p2, prior, rows = program
+    slots, bits = room
+    for at in range(0, pairs, BLOCK):
+        size = min(BLOCK, pairs - at)
+        out = slice(h_at + at, h_at + at + size)
+        for u in range(kinds.size):
+            h[rows[u], out] = 0.0
+        for first in range(0, weights.shape[0], GROUP):
+            group = min(GROUP, weights.shape[0] - first)
+            for u in range(kinds.size):
+                value = slots[u, : group * size]
+                if kinds[u] == SQUARED:
+                    _square(slots[prior[u], : group * size], int(p1[u]), value)
+                else:
+                    source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
+                    for c in range(group):
+                        q = source[first + c, at : at + size]
+                        part = value[c * size : (c + 1) * size]
+                        _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
+                _combine(value, size, weights, first, at, h[rows[u], out])
 
 
 @compiled_fast
@@ -350,55 +344,57 @@ def _is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
 
 
 @compiled
-def _two_sample_block(
+def two_sample_values(
     x: Any,
     y: Any,
     index: Any,
-    m: int,
     want: Any,
     linear: Any,
     program: Any,
     room: Any,
     h: Any,
-    h_at: int,
-) -> Any:
-    """Values of up to _BLOCK aligned quadruples from the m-th on into h from h_at on."""
-    ia, ib, ja, jb = index
-    signs, bases, cross, slots = room
-    sq, l1, dot = bases
-    size = min(_BLOCK, ia.size - m)
-    b = slice(m, m + size)
-    two_sample_bases(x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross)
-    _evaluate(program, bases, 0, signs, 0, slots, h, h_at, size)
-    if not _is_finite(want, sq, l1, size):
-        h[:, h_at] = np.nan
-    for u in linear:
-        h[u, h_at : h_at + size] = cross[:size]
-    return size
-
-
-@compiled
-def two_sample_values(
-    x: Any, y: Any, index: Any, want: Any, linear: Any, program: Any, h: Any
+    first: int,
+    last: int,
 ) -> None:
-    """Values of aligned quadruples (x[ia], x[ib], y[ja], y[jb]) into h, (d, M)."""
-    room = _two_sample_room(program[0].size)
-    for m in range(0, h.shape[1], _BLOCK):
-        _two_sample_block(x, y, index, m, want, linear, program, room, h, m)
+    """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
+
+    `room` is what `two_sample_room` makes.
+    """
+    signs, sq, l1, dot, cross, slots, bits = room
+    ia, ib, ja, jb = index
+    for m in range(first, last, BLOCK):
+        b = slice(m, min(m + BLOCK, last))
+        size, at = b.stop - m, m - first
+        two_sample_bases(
+            x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross
+        )
+        evaluate(program, sq, l1, dot, signs, (slots, bits), h, at, size)
+        if not _is_finite(want, sq, l1, size):
+            h[:, at] = np.nan
+        for u in linear:
+            h[u, at : at + size] = cross[:size]
 
 
 @compiled
 def two_sample_moments(
-    x: Any, y: Any, index: Any, want: Any, linear: Any, program: Any, mean: Any, total: Any
+    x: Any,
+    y: Any,
+    index: Any,
+    want: Any,
+    linear: Any,
+    program: Any,
+    room: Any,
+    mean: Any,
+    total: Any,
 ) -> None:
     """Mean and centred scatter of those values, a block at a time: nothing leaves the cache."""
-    d = mean.size
-    room = _two_sample_room(program[0].size)
-    h, part_mean, part = np.empty((d, _BLOCK)), np.empty(d), np.empty((d, d))
+    d, M = mean.size, index[0].size
+    h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
     mean[:] = 0.0
     total[:, :] = 0.0
-    for m in range(0, index[0].size, _BLOCK):
-        size = _two_sample_block(x, y, index, m, want, linear, program, room, h, 0)
+    for m in range(0, M, BLOCK):
+        size = min(BLOCK, M - m)
+        two_sample_values(x, y, index, want, linear, program, room, h, m, m + size)
         scatter(h, size, part_mean, part)
         share = size / (m + size)
         for u in range(d):

@@ -96,52 +96,60 @@ def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
 
 
 @compiled
+def _step(x: Any, trial: Any, index: Any, size: int) -> int:
+    """Move x towards the trial solution until an entry is 0; that entry's place, -1 if none."""
+    ratio, leaving = 1.0, -1
+    for i in range(size):
+        if trial[i] <= 0.0:
+            bound = x[index[i]] / (x[index[i]] - trial[i])
+            if leaving < 0 or bound < ratio:
+                ratio, leaving = bound, i
+    for i in range(size):
+        x[index[i]] += ratio * (trial[i] - x[index[i]])
+    if leaving < 0:
+        for i in range(size):
+            x[index[i]] = trial[i]
+    else:
+        x[index[leaving]] = 0.0
+        for i in range(leaving, size - 1):
+            index[i] = index[i + 1]
+    return leaving
+
+
+@compiled
 def _solve_one(C: Any, t: Any, dependent: float, x: Any) -> None:
     d = t.shape[0]
     L = np.empty((d, d))
-    right, step, trial = np.empty(d), np.empty(d), np.empty(d)
+    right, change, trial = np.empty(d), np.empty(d), np.empty(d)
     index = np.empty(d, np.int64)
     blocked = np.zeros(d, np.bool_)
-    size = 0
+    size, u, settled = 0, -1, True
     x[:] = 0.0
-    for _ in range(10 * d + 10):
-        u = _entering(C, t, x, blocked)
-        if u < 0:
-            return
-        index[size] = u
-        if not _factor(C, index, size + 1, L, dependent):
+    for _ in range(20 * d + 20):
+        if settled:  # x is optimal on its passive set: look for one more coordinate
+            u = _entering(C, t, x, blocked)
+            if u < 0:
+                return
+            index[size] = u
+            size += 1
+        # A part of an independent set is independent: only a newcomer can fail.
+        solvable = _factor(C, index, size, L, dependent if settled else 0.0)
+        if solvable:
+            _solve_passive(C, t, index, size, L, right, change, trial)
+        if settled:
             blocked[u] = True
-            continue
-        _solve_passive(C, t, index, size + 1, L, right, step, trial)
-        if trial[size] <= 0.0:  # rounding: the gradient promised an increase
-            blocked[u] = True
-            continue
-        size += 1
-        blocked[u] = True
-        while True:
-            ratio, leaving = 2.0, -1
+            # Dependent, or rounding: the gradient promised an increase.
+            if not solvable or trial[size - 1] <= 0.0:
+                size -= 1
+                continue
+        settled = _step(x, trial, index, size) < 0
+        if settled:
+            blocked[:] = False
             for i in range(size):
-                if trial[i] <= 0.0:
-                    current = x[index[i]]
-                    bound = current / (current - trial[i])
-                    if bound < ratio:
-                        ratio, leaving = bound, i
-            if leaving < 0:
-                break
-            for i in range(size):
-                x[index[i]] += ratio * (trial[i] - x[index[i]])
-            x[index[leaving]] = 0.0
-            for i in range(leaving, size - 1):
-                index[i] = index[i + 1]
+                blocked[index[i]] = True
+        else:
             size -= 1
-            if size == 0:
-                break
-            _factor(C, index, size, L, 0.0)  # a part of an independent set is independent
-            _solve_passive(C, t, index, size, L, right, step, trial)
-        blocked[:] = False
-        for i in range(size):
-            x[index[i]] = trial[i]
-            blocked[index[i]] = True
+            settled = size == 0
 
 
 @compiled

@@ -130,9 +130,10 @@ class Bank:
     def evaluate(self, bases: Sequence[Array], weights: Array, out: Array) -> None:
         """Rows of `out`, (d, M), that the program covers, from base quantities, (C, M) each."""
         if self.operations:
-            from nosplit._loops import evaluate
+            from nosplit._loops import evaluate, room_for
 
-            evaluate(self.program, *bases, weights, out)
+            room = room_for(len(self.operations))
+            evaluate(self.program, *bases, weights, room, out, 0, out.shape[1])
 
     def empty_bases(self, combinations: int, pairs: int) -> tuple[Array, Array, Array]:
         """Room for the base quantities that are wanted."""

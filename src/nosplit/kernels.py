@@ -644,7 +644,7 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     Parameters
     ----------
     rows : array_like, shape (n, p)
-        The pooled sample, or a subsample of it: all n(n−1)/2 distances are held in memory.
+        The pooled sample, or a subsample of it: all n² distances are held in memory.
     base : {"sq", "l1"}
         Euclidean distances, or sums of absolute differences.
 
@@ -661,9 +661,12 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     """
     _check_base(base, ("sq", "l1"))
     points = check_sample(rows, "rows", smallest=2)
-    from scipy.spatial.distance import pdist  # here, as it is slow to import
+    from nosplit._loops import tile_l1, tile_sq  # here, as numba is slow to import
 
-    median = _median(pdist(points, _METRICS[base]), root=base == "sq")
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    tile = np.empty((len(points), len(points)))
+    (tile_sq if base == "sq" else tile_l1)(points, np.ascontiguousarray(points.T), tile)
+    median = _median(tile[np.triu_indices(len(points), 1)], root=base == "sq")
     if not math.isfinite(median):
         raise InputError(
             "`rows` must be below about 1e150 in size, got distances that overflow. "

@@ -114,7 +114,7 @@ class Paired:
         if bank.operations or bank.linear:
             from nosplit._loops import two_sample_values
 
-            two_sample_values(*self._compiled(ia, ja, ib, jb), h)
+            two_sample_values(*self._compiled(ia, ja, ib, jb), h, 0, m)
         if bank.others:
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
             for u in bank.others:
@@ -124,8 +124,11 @@ class Paired:
 
     def _compiled(self, ia: Index, ja: Index, ib: Index, jb: Index) -> tuple[Any, ...]:
         """What the compiled loops take."""
-        bank = self.bank
-        return self.x, self.y, (ia, ib, ja, jb), bank.want, bank.linear_rows, bank.program
+        from nosplit._loops import two_sample_room
+
+        bank, index = self.bank, (ia, ib, ja, jb)
+        room = two_sample_room(len(bank.operations))
+        return self.x, self.y, index, bank.want, bank.linear_rows, bank.program, room
 
     def moments(self, job: Job) -> Moments:
         """Moments of the values of a job, without keeping the values where that is possible."""

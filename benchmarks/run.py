@@ -1,0 +1,285 @@
+"""Speed, as ratios measured side by side in one run: `make bench`.
+
+Every row names what is compared and the aim; the table goes to standard output and, with
+`--write`, to a file. Times are the best of several runs, on one core unless said; `make bench`
+keeps the peers' linear algebra to one thread for that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import nosplit
+from nosplit.kernels import paper_kernels
+from nosplit.methods import OST
+
+LINEAR = {"pairs": "linear", "calibration": "asymptotic", "method": "ost"}
+CORES = len(os.sched_getaffinity(0))
+
+
+def best(run: Callable[[], object], repeats: int = 5) -> float:
+    """Seconds of the fastest of several runs, after one that does not count."""
+    run()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def read_bandwidth(array: np.ndarray, workers: int) -> float:
+    """Bytes a second that plain sums of a large array read, on one or more cores."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    flat = array.reshape(-1)
+    parts = np.array_split(flat, 8 * workers)
+    with ThreadPoolExecutor(workers) as pool:
+        return array.nbytes / best(lambda: list(pool.map(np.sum, parts)))
+
+
+def linear_test(x: np.ndarray, y: np.ndarray, workers: int, *, shuffle: bool = False) -> float:
+    kernels = paper_kernels(6, float(np.sqrt(2.0 * x.shape[1])))
+    return best(
+        lambda: nosplit.two_sample_test(
+            x, y, kernels=kernels, workers=workers, shuffle=shuffle, **LINEAR
+        )
+    )
+
+
+def bandwidth_rows(rows: int) -> list[tuple[str, str, str]]:
+    """Bytes of input a second against the machine's read bandwidth."""
+    out = []
+    rng = np.random.default_rng(0)
+    for p in (10, 49):
+        n = rows // p
+        x, y = rng.standard_normal((n, p)), rng.standard_normal((n, p))
+        for workers in sorted({1, CORES}):
+            read = read_bandwidth(x, workers)
+            label = "one core" if workers == 1 else f"{workers} cores"
+            for shuffle in (False, True):
+                seconds = linear_test(x, y, workers, shuffle=shuffle)
+                rate = 2 * x.nbytes / seconds
+                name = f"input read, p = {p}, {label}{', shuffled' if shuffle else ''}"
+                what = f"{rate / read:.2f} ({rate / 1e9:.1f} of {read / 1e9:.1f} GB/s)"
+                out.append((name, what, "report" if shuffle else "≥ 0.6"))
+    return out
+
+
+def torch_row() -> tuple[str, str, str]:
+    """Against a straightforward PyTorch transcription of the estimator."""
+    import torch
+
+    torch.set_num_threads(1)
+    n, p = 1_000_000, 2
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((n, p)), rng.standard_normal((n, p))
+    sigmas = [f * 2.0 for f in (0.25, 0.5, 1.0, 2.0, 4.0)]
+    tx, ty = torch.from_numpy(x), torch.from_numpy(y)
+
+    def transcription() -> torch.Tensor:
+        half = n // 2
+        a, b, c, d = tx[:half], tx[half:], ty[:half], ty[half:]
+        columns = []
+        for s in sigmas:
+
+            def k(u, v, s=s):
+                return torch.exp(-((u - v) ** 2).sum(1) / (2 * s * s))
+
+            columns.append(k(a, b) + k(c, d) - k(a, d) - k(c, b))
+        columns.append((a * b).sum(1) + (c * d).sum(1) - (a * d).sum(1) - (c * b).sum(1))
+        h = torch.stack(columns, 1)
+        tau = half**0.5 * h.mean(0)
+        return tau, h.T @ h / half - torch.outer(h.mean(0), h.mean(0))
+
+    theirs = best(transcription, 3)
+    from nosplit.accumulate import accumulate
+    from nosplit.bank import Bank
+    from nosplit.mmd import Paired
+    from nosplit.order import Natural
+    from nosplit.pairing import Linear
+
+    units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 2.0)), range(n))
+    ours = best(lambda: accumulate(units, Linear(), workers=1))
+    moments, (tau, cov) = accumulate(units, Linear(), workers=1), transcription()
+    assert np.allclose(moments.tau, tau.numpy(), rtol=1e-6, atol=1e-9)
+    assert np.allclose(moments.cov, cov.numpy(), rtol=1e-6)
+    return (
+        "moments against PyTorch, d = 6, n = 10⁶, p = 2",
+        f"{theirs / ours:.1f}× ({1e3 * ours:.0f} ms against {1e3 * theirs:.0f} ms)",
+        "≥ 20×",
+    )
+
+
+def cvxopt_rows() -> list[tuple[str, str, str]]:
+    """The optimisation of OST against the same quadratic program in cvxopt."""
+    from cvxopt import matrix, solvers
+
+    from nosplit._nnls import solve_batch
+
+    solvers.options["show_progress"] = False
+    rng = np.random.default_rng(2)
+    d, B = 6, 100_000
+    root = rng.standard_normal((d, d + 2))
+    C = root @ root.T
+    taus = rng.standard_normal((B, d + 2)) @ root.T
+    one, G = taus[:1], C[None]
+    P, A, h = matrix(C), matrix(-np.eye(d)), matrix(np.zeros(d))
+
+    def qp() -> None:
+        for t in taus[:50]:
+            solvers.qp(P, matrix(-t), A, h)
+
+    theirs = best(qp, 3) / 50
+    loops = 2000
+
+    def single() -> None:
+        for _ in range(loops):
+            solve_batch(G, one)
+
+    ours_single = best(single) / loops
+    ours_batch = best(lambda: solve_batch(G, taus)) / B
+    x = solve_batch(G, taus[:50])
+    for i, t in enumerate(taus[:50]):
+        there = np.array(solvers.qp(P, matrix(-t), A, h)["x"]).ravel()
+        assert np.allclose(x[i], there, atol=1e-4)
+    whole = best(lambda: OST()(taus, C))
+    return [
+        (
+            "OST optimisation against cvxopt, single",
+            f"{theirs / ours_single:.0f}× ({1e6 * ours_single:.1f} µs against {1e6 * theirs:.0f})",
+            "≥ 20×",
+        ),
+        (
+            "OST optimisation against cvxopt, in a batch",
+            f"{theirs / ours_batch:.0f}× ({1e6 * ours_batch:.2f} µs a problem)",
+            "≥ 500×",
+        ),
+        ("100,000 OST tests, d = 6, one Σ", f"{whole:.2f} s", "< 2 s"),
+    ]
+
+
+def mmdagg_row() -> tuple[str, str, str]:
+    """The default test against MMDAgg with its defaults."""
+    import kt
+
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_normal((1000, 10)), rng.standard_normal((1000, 10))
+    res = nosplit.two_sample_test(x, y)
+    assert (res.pairs, res.calibration, res.flips) == ("complete", "exact", 999)
+    ours = best(lambda: nosplit.two_sample_test(x, y, workers=1))
+    theirs = best(lambda: kt.two_sample(x, y, method="mmdagg"), 1)
+    return (
+        "default test against MMDAgg, n = 1,000, p = 10",
+        f"{theirs / ours:.0f}× ({ours:.2f} s against {theirs:.1f} s)",
+        "≥ 10×",
+    )
+
+
+def scaling_rows() -> list[tuple[str, str, str]]:
+    """Ten times the data; two workers."""
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((10_000_000, 2)), rng.standard_normal((10_000_000, 2))
+    small = linear_test(x[:1_000_000], y[:1_000_000], 1)
+    large = linear_test(x, y, 1)
+    rows = [("time at n = 10⁷ over n = 10⁶, linear", f"{large / small:.1f}", "10 ± 1.5")]
+    if CORES > 1:
+        two = linear_test(x, y, 2)
+        rows.append(("two workers against one, n = 10⁷, p = 2", f"{large / two:.2f}×", "≥ 1.6×"))
+    return rows
+
+
+SMALL_TEST = """
+import time
+start = time.perf_counter()
+import nosplit
+imported = time.perf_counter() - start
+import numpy as np
+x, y = np.random.default_rng(0).normal(size=(2, 100, 3))
+start = time.perf_counter()
+nosplit.two_sample_test(x, y)
+print(imported, time.perf_counter() - start)
+"""
+
+
+def latency_rows() -> list[tuple[str, str, str]]:
+    """Import, first call with a warm cache, and with a cold one."""
+
+    def run(folder: str | None) -> tuple[float, float]:
+        env = dict(os.environ, **({"NUMBA_CACHE_DIR": folder} if folder else {}))
+        out = subprocess.run(
+            [sys.executable, "-c", SMALL_TEST], env=env, capture_output=True, text=True, check=True
+        )
+        imported, first = map(float, out.stdout.split())
+        return imported, first
+
+    run(None)
+    warm = [run(None) for _ in range(5)]
+    with tempfile.TemporaryDirectory() as folder:
+        cold = run(folder)
+    return [
+        ("import nosplit", f"{min(w[0] for w in warm):.2f} s", "< 0.3 s"),
+        ("first test, warm cache", f"{min(w[1] for w in warm):.2f} s", "< 1 s"),
+        ("first test, cold cache (compiles)", f"{cold[1]:.1f} s", "< 10 s"),
+    ]
+
+
+def memory_row() -> tuple[str, str, str]:
+    """What a linear-time test allocates beside its input."""
+    import tracemalloc
+
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((2_000_000, 10)), rng.standard_normal((2_000_000, 10))
+    kernels = paper_kernels(6, 4.0)
+    tracemalloc.start()
+    nosplit.two_sample_test(x, y, kernels=kernels, shuffle=False, **LINEAR)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return ("memory of a linear test, 320 MB of input", f"{peak / 1e6:.0f} MB", "< 50 MB")
+
+
+def table(rows: list[tuple[str, str, str]]) -> str:
+    lines = ["| what | measured | aim |", "|---|---|---|"]
+    lines += [f"| {name} | {value} | {aim} |" for name, value, aim in rows]
+    return "\n".join(lines)
+
+
+SECTIONS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
+    "bandwidth": lambda: bandwidth_rows(40_000_000),
+    "torch": lambda: [torch_row()],
+    "cvxopt": cvxopt_rows,
+    "mmdagg": lambda: [mmdagg_row()],
+    "scaling": scaling_rows,
+    "latency": latency_rows,
+    "memory": lambda: [memory_row()],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], help="all by default")
+    parser.add_argument("--write", type=Path, help="also write the table to this file")
+    arguments = parser.parse_args()
+    rows = []
+    for name in arguments.sections or SECTIONS:
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        rows += SECTIONS[name]()
+    print(table(rows))
+    if arguments.write:
+        arguments.write.write_text(
+            "# Benchmarks\n\nMeasured in one run of `make bench` on "
+            f"{CORES} cores, best of several repeats each.\n\n{table(rows)}\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
