@@ -62,7 +62,8 @@ def versus(better: Row, worse: Row) -> Comparison:
     return Comparison(
         better.rate - worse.rate,
         math.sqrt(_variance(better) + _variance(worse)),
-        f"{_place(better)}: {_short(better)} against {_short(worse)}",
+        f"{_place(better)}: {_short(better)} against {_short(worse)}"
+        + (f" with d={worse.d}" if worse.d != better.d else ""),
     )
 
 

@@ -123,8 +123,9 @@ def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chun
         write_csv(out / f"{name}.csv", rows)
     values = [value for chunk in chunks for value in chunk.values]
     figure = experiment.draw(rows, values)
-    for kind in ("png", "pdf"):
-        figure.savefig(out / f"{name}.{kind}", dpi=150)
+    figure.savefig(out / f"{name}.png", dpi=150)
+    figure.set_layout_engine("none")  # it stays as it was laid out
+    figure.savefig(out / f"{name}.pdf")
 
 
 def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[Row]:
