@@ -666,7 +666,9 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     points = np.ascontiguousarray(points, dtype=np.float64)
     tile = np.empty((len(points), len(points)))
     (tile_sq if base == "sq" else tile_l1)(points, np.ascontiguousarray(points.T), tile)
-    median = _median(tile[np.triu_indices(len(points), 1)], root=base == "sq")
+    # All but the diagonal: every distance twice, which leaves the median as it is.
+    pairs = tile.ravel()[1:].reshape(len(points) - 1, len(points) + 1)[:, :-1].ravel()
+    median = _median(pairs, root=base == "sq")
     if not math.isfinite(median):
         raise InputError(
             "`rows` must be below about 1e150 in size, got distances that overflow. "
