@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nosplit._lazy import special
 from nosplit.methods import Selection
 from nosplit.methods.chibar import log_chibar_sf
 from nosplit.tails import log_chi_sf, log_truncated_sf
 
-__all__ = ["Chi", "ChiBarLaw", "Flips", "Law", "TruncatedNormal", "law_of"]
+__all__ = ["Chi", "ChiBarLaw", "Flips", "Law", "TruncatedNormal", "counted_from", "law_of"]
 
 Array = NDArray[np.float64]
 
-# Relative difference up to which two values of the evidence count as tied.
+# Difference up to which two values of the evidence count as tied, relative where they are large.
 TIE = 1e-9
 
 
@@ -83,6 +83,16 @@ class ChiBarLaw:
         return float(brentq(lambda x: self.log_sf(x) - np.log(alpha), 1e-12, top, xtol=1e-14))
 
 
+def counted_from(x: ArrayLike) -> Array:
+    """The smallest evidence that counts as at least x: ties by rounding count against us.
+
+    All kinds of evidence are on the scale of standard deviations or of log p, so that values
+    near zero, where relative differences mean nothing, are compared on that scale.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    return np.asarray(x - TIE * np.maximum(np.abs(x), 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Flips:
     """The evidence under all draws of a randomisation test, the observed one first."""
@@ -91,7 +101,7 @@ class Flips:
 
     def sf(self, x: float) -> float:
         """Share of draws with at least this evidence, ties counted."""
-        return np.count_nonzero(self.values >= x - TIE * abs(x)) / len(self.values)
+        return np.count_nonzero(self.values >= counted_from(x)) / len(self.values)
 
     def log_sf(self, x: float) -> float:
         """Logarithm of the share of draws with at least this evidence, ties counted."""
@@ -100,7 +110,7 @@ class Flips:
     def isf(self, alpha: float) -> float:
         """The smallest value of the draws that rejects at level alpha; inf if none does."""
         values = np.sort(self.values)
-        below = np.searchsorted(values, values - TIE * np.abs(values), side="left")
+        below = np.searchsorted(values, counted_from(values), side="left")
         rejects = (len(values) - below) / len(values) <= alpha
         return float(values[rejects][0]) if rejects.any() else float(np.inf)
 

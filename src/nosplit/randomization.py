@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
-from nosplit.laws import TIE, Flips
+from nosplit.laws import Flips, counted_from
 from nosplit.methods import OST, Adaptive, Method, Naive, Nonnegative
 
 __all__ = ["Exact", "has_exact_form", "rank_draws"]
@@ -84,5 +84,5 @@ def _hedged(evidence: Array) -> Array:
 def _ranks(values: Array) -> NDArray[np.int_]:
     """How many draws have at least this much evidence, within the tolerance for ties."""
     ascending = np.sort(values)
-    below = np.searchsorted(ascending, values - TIE * np.abs(values), side="left")
+    below = np.searchsorted(ascending, counted_from(values), side="left")
     return np.asarray(len(values) - below)
