@@ -77,6 +77,20 @@ def aligned_bases(a: Any, b: Any, want: Any, sq: Any, l1: Any, dot: Any) -> None
 
 
 @compiled_fast
+def touch(x: Any, index: Any) -> float:
+    """Read one number of every cache line of the given rows; their sum, so that it is not idle.
+
+    Nothing waits for these reads, so many are under way at once: rows in random order are then
+    in the cache when the loops with longer bodies come to them.
+    """
+    total = 0.0
+    for i in range(index.size):
+        for k in range(0, x.shape[1], 8):
+            total += x[index[i], k]
+    return total
+
+
+@compiled_fast
 def two_sample_bases(
     x: Any,
     ia: Any,
@@ -348,6 +362,7 @@ def two_sample_values(
     x: Any,
     y: Any,
     index: Any,
+    scattered: bool,
     want: Any,
     linear: Any,
     program: Any,
@@ -358,13 +373,15 @@ def two_sample_values(
 ) -> None:
     """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
 
-    `room` is what `two_sample_room` makes.
+    `scattered` says that the rows do not lie in order; `room` is what `two_sample_room` makes.
     """
     signs, sq, l1, dot, cross, slots, bits = room
     ia, ib, ja, jb = index
     for m in range(first, last, BLOCK):
         b = slice(m, min(m + BLOCK, last))
         size, at = b.stop - m, m - first
+        if scattered:
+            cross[0] = touch(x, ia[b]) + touch(x, ib[b]) + touch(y, ja[b]) + touch(y, jb[b])
         two_sample_bases(
             x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross
         )
@@ -380,6 +397,7 @@ def two_sample_moments(
     x: Any,
     y: Any,
     index: Any,
+    scattered: bool,
     want: Any,
     linear: Any,
     program: Any,
@@ -394,7 +412,7 @@ def two_sample_moments(
     total[:, :] = 0.0
     for m in range(0, M, BLOCK):
         size = min(BLOCK, M - m)
-        two_sample_values(x, y, index, want, linear, program, room, h, m, m + size)
+        two_sample_values(x, y, index, scattered, want, linear, program, room, h, m, m + size)
         scatter(h, size, part_mean, part)
         share = size / (m + size)
         for u in range(d):

@@ -19,7 +19,7 @@ from nosplit.bank import Bank
 from nosplit.flips import SignDraws, Signs, column_moments
 from nosplit.grouped import MOST_ROWS, Grouped
 from nosplit.moments import Moments
-from nosplit.order import Index, Order, take
+from nosplit.order import Index, Natural, Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["MOST_ROWS", "Grouped", "Paired", "two_sample_units"]
@@ -128,7 +128,8 @@ class Paired:
 
         bank, index = self.bank, (ia, ib, ja, jb)
         room = two_sample_room(len(bank.operations))
-        return self.x, self.y, index, bank.want, bank.linear_rows, bank.program, room
+        scattered = not isinstance(self.x_order, Natural)
+        return self.x, self.y, index, scattered, bank.want, bank.linear_rows, bank.program, room
 
     def moments(self, job: Job) -> Moments:
         """Moments of the values of a job, without keeping the values where that is possible."""
