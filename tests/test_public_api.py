@@ -1,0 +1,300 @@
+"""The public names, their signatures, and what a result promises."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import math
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit import (
+    Adaptive,
+    Best,
+    Blocks,
+    ChiBar,
+    Exact,
+    Gaussian,
+    Linear,
+    Nonnegative,
+    Split,
+    TestResult,
+    Wald,
+    joint_normal_test,
+    mean_test,
+    two_sample_test,
+)
+from nosplit.laws import Flips
+from nosplit.results import kernel_label
+
+NAMES = """
+    Adaptive Best Blocks CalibrationCheck ChiBar Combination DroppedKernelWarning Exact Gaussian IMQ
+    InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
+    NotATestWarning OST Polynomial Split TestResult UnsafeAsymptoticsWarning Wald Whitening
+    calibration_check datasets joint_normal_test mean_test optimal_weights plan
+    polyhedral_truncation two_sample_test
+"""
+
+SIGNATURES = {
+    "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
+    "budget=1.0, rng=0, shuffle=True, workers=None, progress=False",
+    "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
+    "joint_normal_test": "tau, cov, *, method='auto'",
+    "plan": "*, n, m=None, p=1, kernels=None, method='auto', pairs='auto', calibration='auto', "
+    "budget=1.0",
+}
+
+RNG = np.random.default_rng(0)
+X, Y, SHIFTED = RNG.normal(size=(300, 2)), RNG.normal(size=(300, 2)), RNG.normal(0.2, 1, (200, 2))
+KERNELS = (Gaussian(1.0), Linear())
+
+
+# Names and signatures ---------------------------------------------------------------------------
+
+
+def test_public_names():
+    assert sorted(nosplit.__all__) == sorted(NAMES.split())
+    assert all(hasattr(nosplit, name) for name in nosplit.__all__)
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures(name):
+    signature = inspect.signature(getattr(nosplit, name))
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    assert str(inspect.Signature(bare)) == f"({SIGNATURES[name]})"
+
+
+def test_only_data_is_positional():
+    for name in nosplit.__all__:
+        function = getattr(nosplit, name)
+        if not inspect.isfunction(function):
+            continue
+        parameters = inspect.signature(function).parameters.values()
+        optional = [p for p in parameters if p.default is not p.empty]
+        assert all(p.kind is p.KEYWORD_ONLY for p in optional), name
+
+
+def test_everything_public_is_documented():
+    for name in nosplit.__all__:
+        assert inspect.getdoc(getattr(nosplit, name)), name
+
+
+# Results ----------------------------------------------------------------------------------------
+
+
+H = np.random.default_rng(1).normal(0.1, 1.0, size=(400, 3))
+TAU, COV = np.array([1.5, 0.4, -0.3]), [[1.0, 0.4, 0.1], [0.4, 2.0, 0.3], [0.1, 0.3, 0.5]]
+EXACT = {"kernels": KERNELS, "calibration": Exact(199)}
+METHODS = ("ost", "nonnegative", "wald", "best", "chibar")
+
+CASES = {
+    "adaptive": lambda: two_sample_test(X, SHIFTED, **EXACT),
+    "far": lambda: joint_normal_test([1e5, 1.0], np.eye(2)),
+    "one": lambda: joint_normal_test([0.3], [[1.0]]),
+    "rows": lambda: mean_test(H),
+    "rows split": lambda: mean_test(H, method=Split(0.3, Best())),
+    "signs": lambda: mean_test(H, symmetric=True),
+}
+for _m in (*METHODS, "split"):
+    CASES[f"exact {_m}"] = partial(two_sample_test, X, Y, method=_m, pairs=3, **EXACT)
+for _m, _s in itertools.product(METHODS, (1.0, -1.0, 4.0)):
+    CASES[f"{_m} {_s}"] = partial(joint_normal_test, _s * TAU, COV, method=_m)
+
+
+@cache
+def result(name):
+    return CASES[name]()
+
+
+@pytest.fixture(params=CASES)
+def res(request):
+    return result(request.param)
+
+
+ALPHAS = [1e-300, 1e-6, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 0.999]
+
+
+def test_unpacks_as_statistic_and_pvalue(res):
+    statistic, pvalue = res
+    assert (statistic, pvalue) == (res.statistic, res.pvalue)
+    assert 0 < pvalue <= 1
+    assert res.log_pvalue <= 0
+    assert math.isclose(math.exp(res.log_pvalue), pvalue, abs_tol=1e-300, rel_tol=1e-12)
+
+
+def test_reject_agrees_with_pvalue_and_threshold(res):
+    for alpha in (*ALPHAS, min(res.pvalue, 0.999)):
+        assert res.reject(alpha) == (res.pvalue <= alpha)
+        # The statistic is compared with a quantile in floating point: not at p = alpha itself.
+        if res.flips or not math.isclose(res.pvalue, alpha, rel_tol=1e-9):
+            assert res.reject(alpha) == (res.statistic >= res.threshold(alpha))
+    thresholds = [res.threshold(alpha) for alpha in ALPHAS]
+    assert thresholds == sorted(thresholds, reverse=True)
+
+
+def test_levels_that_are_a_multiple_of_one_draw():
+    """p = k / 1000 is rejected at alpha = k / 1000, whatever the logarithm rounds to."""
+    values = np.arange(1000.0)
+    base = result("signs")
+    for k in (1, 7, 29, 50, 57, 100, 290, 999):
+        value = 1000.0 - k
+        law = Flips(np.concatenate([[value], np.delete(values, 1000 - k)]))
+        res = replace(base, statistic=value, log_pvalue=law.log_sf(value), null=law, flips=999)
+        assert res.pvalue == k / 1000
+        assert res.reject(k / 1000)
+        assert res.statistic >= res.threshold(k / 1000)
+        assert not res.reject((k - 0.5) / 1000)
+        assert res.statistic < res.threshold((k - 0.5) / 1000)
+
+
+def test_to_dict_is_json(res):
+    values = res.to_dict()
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+    assert values["pvalue"] == res.pvalue
+    assert len(values["weights"]) == len(values["kernels"]) == len(values["tau"])
+    assert values["truncation"] is None or math.isfinite(values["truncation"])
+    assert set(values["active"]) <= set(range(len(values["kernels"])))
+
+
+def test_summary_is_readable(res):
+    text = str(res)
+    verdict = res.question.rejected if res.reject() else res.question.kept
+    assert text.startswith(f"{verdict} (p = ")
+    assert all(len(line) < 100 for line in text.splitlines())
+    for kernel in res.kernels:
+        assert kernel_label(kernel) in text
+    assert res.method in repr(res)
+
+
+def test_summary_says_what_was_done():
+    res = two_sample_test(X, SHIFTED, kernels=KERNELS, calibration=Exact(199))
+    text = res.summary(alpha=0.1)
+    for words in (
+        "level 0.1",
+        "adaptive, exact calibration with 199 draws (p ≥ 0.0050)",
+        "complete: 19,900 of 200 units",
+        "500 used",
+        "Gaussian(1)",
+        "Linear()",
+    ):
+        assert words in text
+    assert "left out" not in text
+
+
+def test_summary_lists_the_largest_weights_and_counts_the_rest():
+    res = joint_normal_test(np.arange(20.0), np.eye(20))
+    lines = str(res).splitlines()
+    assert lines[4].split() == ["learned", "weight", "alone", "(*", "active)"]
+    assert lines[5].split() == ["+1.00*", "19.00", "base", "19"]
+    assert lines[-1].strip() == "and 8 of smaller weight"
+
+
+def test_standardised_weights_do_not_depend_on_units():
+    tau, cov = np.array([2.0, 1.0]), np.array([[1.0, 0.3], [0.3, 1.0]])
+    scale = np.array([1.0, 1e6])
+    plain = joint_normal_test(tau, cov).by_kernel()
+    scaled = joint_normal_test(scale * tau, scale[:, None] * cov * scale).by_kernel()
+    for a, b in zip(plain, scaled, strict=True):
+        assert math.isclose(a.weight, b.weight, rel_tol=1e-9)
+        assert math.isclose(a.alone, b.alone, rel_tol=1e-9)
+    assert max(abs(line.weight) for line in plain) == 1.0
+
+
+def test_kernel_labels():
+    class Bare:
+        pass
+
+    assert kernel_label(Gaussian(0.123456)) == "Gaussian(0.123)"
+    assert kernel_label(Gaussian(1e-7 / 3)) == "Gaussian(3.33e-08)"
+    assert kernel_label(nosplit.Polynomial(2, 1.0)) == "Polynomial(degree=2, offset=1)"
+    assert kernel_label(Linear() + 2.0 * Gaussian(1.0)) == "Linear() + 2 * Gaussian(1)"
+    assert kernel_label(Bare()) == "Bare"
+    assert kernel_label("base 3") == "base 3"
+    assert len(kernel_label(nosplit.Combination(KERNELS * 9, (1.0,) * 18))) == 40
+
+
+# What was done ----------------------------------------------------------------------------------
+
+
+def test_counts():
+    res = two_sample_test(X, Y, kernels=KERNELS, pairs="linear", calibration=Exact(19))
+    assert (res.n_units, res.n_pairs, res.n_used, res.n_left_out) == (300, 150, 600, 0)
+    assert (res.pairs, res.calibration, res.flips, res.method) == (
+        "linear",
+        "exact",
+        19,
+        "adaptive",
+    )
+    assert res.kernels == KERNELS
+    assert res.tau.shape == (2,)
+    assert res.cov.shape == (2, 2)
+    res = two_sample_test(X, SHIFTED[:10], kernels=KERNELS, calibration=Exact(19))
+    assert (res.n_units, res.n_pairs, res.n_used, res.n_left_out) == (10, 45, 170, 140)
+    assert "140 left out" in str(res)
+    for pairs, n_pairs in ((3, 900), (Blocks(50), 6 * 1225), ("adjacent", 150)):
+        res = two_sample_test(X, Y, kernels=KERNELS, pairs=pairs, calibration=Exact(19))
+        assert res.n_pairs == n_pairs
+    res = mean_test(X)
+    assert (res.n_units, res.n_pairs, res.n_used, res.pairs) == (300, 300, 300, "rows")
+
+
+def test_auto_is_adaptive_where_exact_and_ost_elsewhere():
+    assert two_sample_test(X, Y, kernels=KERNELS).method == "adaptive"
+    asymptotic = {"kernels": KERNELS, "pairs": 3, "calibration": "asymptotic"}
+    assert two_sample_test(X, Y, **asymptotic).method == "ost"
+    assert mean_test(X).method == "ost"
+    assert mean_test(X, symmetric=True).method == "adaptive"
+
+
+def test_method_objects_and_names_are_the_same():
+    pairs = [(Nonnegative(), "nonnegative"), (Wald(), "wald"), (Best(), "best")]
+    for method, name in (*pairs, (ChiBar(), "chibar"), (Adaptive(), "adaptive")):
+        by_object = joint_normal_test([1.0, 2.0], np.eye(2), method=method)
+        assert by_object.pvalue == joint_normal_test([1.0, 2.0], np.eye(2), method=name).pvalue
+
+
+def test_results_hold_no_data_and_do_not_change():
+    res = two_sample_test(X, Y, kernels=KERNELS, calibration=Exact(19))
+    assert isinstance(res, TestResult)
+    arrays = [v for v in vars(res).values() if isinstance(v, np.ndarray)]
+    assert max(a.size for a in arrays) <= 4
+    with pytest.raises(AttributeError):
+        res.statistic = 0.0
+
+
+# The same data gives the same verdict -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("pairs", ["linear", 5, "complete"])
+@pytest.mark.parametrize("y", [Y, SHIFTED], ids=["equal sizes", "unequal sizes"])
+def test_deterministic_whatever_the_workers(pairs, y):
+    options = {"pairs": pairs, "kernels": KERNELS, "calibration": Exact(99)}
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state stays as it was
+    first = two_sample_test(X, y, workers=1, **options)
+    for workers in (1, 2, None):
+        again = two_sample_test(X, y, workers=workers, **options)
+        assert again.to_dict() == first.to_dict()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_rng_is_a_seed_or_a_generator_that_moves_on():
+    options = {"kernels": KERNELS, "calibration": Exact(99), "pairs": 2}
+    default = two_sample_test(X, Y, **options).pvalue
+    assert default == two_sample_test(X, Y, rng=0, **options).pvalue
+    generator = np.random.default_rng(0)
+    assert default == two_sample_test(X, Y, rng=generator, **options).pvalue
+    others = {two_sample_test(X, Y, rng=generator, **options).pvalue for _ in range(5)}
+    assert len(others) > 1
+
+
+def test_input_is_left_alone():
+    x, y = X.copy(), Y.copy()
+    two_sample_test(x, y, calibration=Exact(19))
+    mean_test(x)
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(y, Y)
