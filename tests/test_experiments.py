@@ -176,11 +176,9 @@ def test_theorem_against_theory(pooled):
 def test_geometry_against_theory(out):
     rows = read_csv(out / "geometry.csv")
     assert {r.dataset for r in rows} == {"normal_u1", "normal_u2", "normal_u12"}
-    assert sum(r.trials for r in rows) == TRIALS
-    for row, share in zip(rows, (0.375, 0.375, 0.25), strict=True):
-        assert_not_above((row.trials, TRIALS), share, 9)
-        assert_not_below((row.trials, TRIALS), share, 9)
-        assert_not_above((row.rejections, row.trials), 0.05, 9)
+    for row in rows:
+        assert_not_above((row.rejections, row.trials), 0.05, 6)
+        assert_not_below((row.rejections, row.trials), 0.05, 6)
 
 
 def test_beyond_counts_every_way():

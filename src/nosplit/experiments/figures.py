@@ -149,15 +149,14 @@ def _lines(ax: Axes, rows: Sequence[Row], place: Callable[[Row], int], *, null: 
 
 def _log_axis(ax: Axes, sizes: Sequence[int]) -> None:
     ax.set_xscale("log")
-    ax.set_xticks(sizes, [str(n) for n in sizes], rotation=45, fontsize=8)
+    ax.set_xticks(sizes, [str(n) for n in sizes], rotation=90, fontsize=8)
     ax.minorticks_off()
 
 
 def _legend(figure: Figure, ax: Axes) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=min(4, len(labels)), fontsize=9
-    )
+    columns = len(labels) if len(labels) <= 5 else 4
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9)
 
 
 def _unique(values: Iterable[T]) -> list[T]:

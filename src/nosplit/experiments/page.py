@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nosplit.experiments.catalogue import EXPERIMENTS, Experiment
 from nosplit.experiments.claims import Verdict
-from nosplit.experiments.table import Row, read_csv, write_whole
+from nosplit.experiments.table import read_csv, write_whole
 
 __all__ = ["write_page"]
 
@@ -57,18 +57,15 @@ def _section(out: Path, name: str, experiment: Experiment, verdicts: Sequence[Ve
     links = [f'<a href="{name}.pdf">PDF</a>']
     if (out / f"{name}.csv").exists():
         rows = read_csv(out / f"{name}.csv")
-        links.append(f'<a href="{name}.csv">CSV</a>: {len(rows)} rates of {_trials(rows)}')
+        links.append(
+            f'<a href="{name}.csv">CSV</a>: {len(rows)} rates of {rows[0].trials:,} trials'
+        )
     return (
         f'<h2 id="{name}">{escape(experiment.figure)}: {escape(experiment.title)}</h2>\n'
         f'<p><img src="{name}.png" alt="{escape(experiment.title)}"></p>\n'
         f'<p class="note">{escape(experiment.note)} {" · ".join(links)}</p>\n'
         f"{_claims(verdicts)}"
     )
-
-
-def _trials(rows: Sequence[Row]) -> str:
-    least, most = min(r.trials for r in rows), max(r.trials for r in rows)
-    return f"{most:,} trials" if least == most else f"{least:,} to {most:,} trials"
 
 
 def _claims(verdicts: Sequence[Verdict]) -> str:
