@@ -27,6 +27,7 @@ from nosplit._validation import check_sample
 __all__ = [
     "IMQ",
     "Combination",
+    "Delta",
     "FunctionKernel",
     "Gaussian",
     "Kernel",
@@ -400,6 +401,24 @@ class Polynomial(ProfileKernel):
     def profile(self, q: Values) -> Values:
         """Kernel values of base quantities."""
         return (q + self.offset) ** self.degree
+
+
+@dataclass(frozen=True)
+class Delta(ProfileKernel):
+    """1 where two rows are equal in every column, 0 elsewhere: for categories.
+
+    Examples
+    --------
+    >>> Delta().tile([[0.0], [1.0]], [[1.0], [2.0]])
+    array([[0., 0.],
+           [1., 0.]])
+    """
+
+    base: ClassVar[Base] = "l1"
+
+    def profile(self, q: Values) -> Values:
+        """Kernel values of base quantities."""
+        return np.asarray(q == 0.0, dtype=np.float64)
 
 
 @dataclass(frozen=True, repr=False)
