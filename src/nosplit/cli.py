@@ -77,9 +77,7 @@ def compare(
     no_shuffle: Annotated[
         bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads; all cores by default.", min=1)
-    ] = None,
+    workers: Workers = None,
     as_json: Json = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if the samples differ.")
