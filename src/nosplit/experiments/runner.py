@@ -169,7 +169,15 @@ def _bars(plans: Mapping[str, Sequence[Task]]) -> Iterator[Callable[[str, int], 
     )
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bars = {
-            name: progress.add_task(name, total=sum(task.trials for task in tasks))
+            name: progress.add_task(name, total=sum(task.trials for task in tasks), start=False)
             for name, tasks in plans.items()
         }
-        yield lambda name, trials: progress.update(bars[name], advance=trials)
+        started: set[str] = set()
+
+        def step(name: str, trials: int) -> None:
+            if name not in started and trials:
+                progress.start_task(bars[name])
+                started.add(name)
+            progress.update(bars[name], advance=trials)
+
+        yield step

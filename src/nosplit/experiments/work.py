@@ -94,7 +94,10 @@ class Task:
 
 
 def tasks_of(name: str, study: Study, trials: int) -> Iterator[Task]:
-    """All chunks of a study with this many trials in each cell."""
-    for cell in range(len(study.cells)):
-        for chunk, start in enumerate(range(0, trials, study.chunk)):
+    """All chunks of a study with this many trials in each cell.
+
+    Cells take turns: small and large samples alternate, and the time left can be foretold.
+    """
+    for chunk, start in enumerate(range(0, trials, study.chunk)):
+        for cell in range(len(study.cells)):
             yield Task(name, cell, chunk, min(study.chunk, trials - start))
