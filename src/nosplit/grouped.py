@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.bank import Bank
+from nosplit.cells import Cells, aligned_block, block_bases, block_of, tile_block
 from nosplit.flips import BLOCK, Part, block_columns, generator, unwrapped
 from nosplit.moments import Moments
 from nosplit.order import Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["MOST_ROWS", "Cells", "Grouped", "Labels"]
+__all__ = ["MOST_ROWS", "Grouped", "Labels"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -37,37 +38,6 @@ Index = NDArray[np.int64]
 MOST_ROWS = 16
 # Blocks of labellings kept for the next tile.
 _KEPT = 48
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The rows of T units, padded to s rows each by repeating the last.
-
-    Attributes
-    ----------
-    rows : array, shape (T, s, p)
-        That of the smaller sample first.
-    counts : array, shape (T,)
-        Rows of each unit that are not padding.
-    """
-
-    rows: NDArray[Any]
-    counts: Index
-
-    def __getitem__(self, which: slice) -> Cells:
-        return Cells(self.rows[which], self.counts[which])
-
-    @property
-    def present(self) -> NDArray[np.bool_]:
-        """Which rows are not padding, (T, s)."""
-        return np.arange(self.rows.shape[1]) < self.counts[:, None]
-
-    @property
-    def weights(self) -> Array:
-        """1, -1/c and 0 for padding, (T, s)."""
-        weights = np.where(self.present, -1.0 / (self.counts[:, None] - 1), 0.0)
-        weights[:, 0] = 1.0
-        return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,76 +131,33 @@ class Grouped:
                 )
             case Tile(a, b):
                 left, right = self.cells(a), self.cells(b)
-                K = self.tile_block(left, right)
-                h = np.einsum("ai,dijab,bj->dab", left.weights, K, right.weights, optimize=True)
+                K = tile_block(self.bank, left, right)
+                wa, wb = _weights(left), _weights(right)
+                h = np.einsum("ai,dijab,bj->dab", wa, K, wb, optimize=True)
                 return np.asarray(h)
 
     def _aligned(self, a: Cells, b: Cells) -> Array:
         """Values of aligned units: all combinations of their rows, with the weights' products."""
         bank, (m, s, _) = self.bank, a.rows.shape
-        wa, wb = a.weights, b.weights
+        wa, wb = _weights(a), _weights(b)
         weights = (wa.T[:, None, :] * wb.T[None, :, :]).reshape(s * s, m)
         h = np.empty((len(bank), m))
-        bank.evaluate(self._aligned_bases(a, b), weights, h)
+        bank.evaluate(block_bases(bank, a, b), weights, h)
         if bank.linear:
             origin = a.rows[0, 0]
-            features = [np.einsum("ts,tsp->tp", c.weights, c.rows - origin) for c in (a, b)]
+            features = [np.einsum("ts,tsp->tp", w, c.rows - origin) for w, c in ((wa, a), (wb, b))]
             h[bank.linear] = np.einsum("tp,tp->t", *features)
         for u in bank.others:
-            K = self._aligned_other(u, a, b).reshape(s * s, m)
+            K = block_of(bank, u, a, b).reshape(s * s, m)
             h[u] = np.einsum("ct,ct->t", weights, K)
         return h
 
-    def _aligned_bases(self, a: Cells, b: Cells) -> tuple[Array, Array, Array]:
-        """Base quantities of all combinations of rows of aligned units, (s², T)."""
-        m, s, _ = a.rows.shape
-        bases = self.bank.empty_bases(s * s, m)
-        if self.bank.operations:
-            from nosplit._loops import aligned_bases
 
-            left, right = ([np.ascontiguousarray(c.rows[:, i]) for i in range(s)] for c in (a, b))
-            for c, (i, j) in enumerate(np.ndindex(s, s)):
-                aligned_bases(left[i], right[j], self.bank.want, *(q[c] for q in bases))
-        return bases
-
-    def _aligned_other(self, u: int, a: Cells, b: Cells) -> Array:
-        m, s, _ = a.rows.shape
-        k, places = self.bank.kernels[u].aligned, np.ndindex(s, s)
-        return np.reshape([k(a.rows[:, i], b.rows[:, j]) for i, j in places], (s, s, m))
-
-    def aligned_block(self, a: Cells, b: Cells) -> Array:
-        """Kernel values of all combinations of rows of aligned units, (d, s, s, T).
-
-        The linear kernel is that of rows moved by a constant: the same h for every labelling.
-        """
-        bank, (m, s, _) = self.bank, a.rows.shape
-        K = np.empty((len(bank), s, s, m))
-        bases = [q.reshape(1, -1) for q in self._aligned_bases(a, b)]
-        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
-        if bank.linear:
-            origin = a.rows[0, 0].astype(np.float64)
-            K[bank.linear] = np.einsum("tip,tjp->ijt", a.rows - origin, b.rows - origin)
-        for u in bank.others:
-            K[u] = self._aligned_other(u, a, b)
-        return K
-
-    def tile_block(self, a: Cells, b: Cells) -> Array:
-        """Kernel values of all rows of A units with all rows of B units, (d, s, s, A, B)."""
-        bank = self.bank
-        left, right = (c.rows.transpose(1, 0, 2).reshape(-1, c.rows.shape[2]) for c in (a, b))
-        shape = (len(left), len(right))
-        K = np.empty((len(bank), *shape))
-        if bank.operations:
-            bases = bank.empty_bases(1, shape[0] * shape[1])
-            bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases])
-            bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
-        if bank.linear:
-            origin = a.rows[0, 0].astype(np.float64)
-            K[bank.linear] = (left - origin) @ (right - origin).T
-        for u in bank.others:
-            K[u] = bank.kernels[u].tile(left, right)
-        s = self.size
-        return K.reshape(len(bank), s, len(a.rows), s, len(b.rows)).transpose(0, 1, 3, 2, 4)
+def _weights(cells: Cells) -> Array:
+    """1, -1/c and 0 for padding, (T, s)."""
+    weights = np.where(cells.present, -1.0 / (cells.counts[:, None] - 1), 0.0)
+    weights[:, 0] = 1.0
+    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,10 +227,10 @@ class Labels:
     def _aligned(self, a: range, b: range) -> Part:
         left, right = self.units.cells(a), self.units.cells(b)
         every = np.arange(len(a))
-        return self._looked_up(self.units.aligned_block(left, right), a, b, every, every)
+        return self._looked_up(aligned_block(self.units.bank, left, right), a, b, every, every)
 
     def _tile(self, a: range, b: range) -> Part:
-        K = self.units.tile_block(self.units.cells(a), self.units.cells(b))
+        K = tile_block(self.units.bank, self.units.cells(a), self.units.cells(b))
         i, j = np.indices((len(a), len(b))).reshape(2, -1) if a != b else np.triu_indices(len(a), 1)
         return self._looked_up(K[..., i, j], a, b, i, j)
 

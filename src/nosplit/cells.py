@@ -1,0 +1,95 @@
+"""Units of several rows, and the blocks of kernel values of pairs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.bank import Bank
+
+__all__ = ["Cells", "aligned_block", "block_bases", "block_of", "tile_block"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The rows of T units, padded to s rows each by repeating the last.
+
+    Attributes
+    ----------
+    rows : array, shape (T, s, p)
+        The rows.
+    counts : array, shape (T,)
+        Rows of each unit that are not padding.
+    """
+
+    rows: NDArray[Any]
+    counts: Index
+
+    def __getitem__(self, which: slice) -> Cells:
+        return Cells(self.rows[which], self.counts[which])
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not padding, (T, s)."""
+        return np.arange(self.rows.shape[1]) < self.counts[:, None]
+
+
+def block_bases(bank: Bank, a: Cells, b: Cells) -> tuple[Array, Array, Array]:
+    """Base quantities of all combinations of rows of aligned units, (s², T)."""
+    m, s, _ = a.rows.shape
+    bases = bank.empty_bases(s * s, m)
+    if bank.operations:
+        from nosplit._loops import aligned_bases
+
+        left, right = ([np.ascontiguousarray(c.rows[:, i]) for i in range(s)] for c in (a, b))
+        for c, (i, j) in enumerate(np.ndindex(s, s)):
+            aligned_bases(left[i], right[j], bank.want, *(q[c] for q in bases))
+    return bases
+
+
+def block_of(bank: Bank, u: int, a: Cells, b: Cells) -> Array:
+    """Values of kernel u alone, (s, s, T), by calling it."""
+    m, s, _ = a.rows.shape
+    k, places = bank.kernels[u].aligned, np.ndindex(s, s)
+    return np.reshape([k(a.rows[:, i], b.rows[:, j]) for i, j in places], (s, s, m))
+
+
+def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
+    """Kernel values of all combinations of rows of aligned units, (d, s, s, T).
+
+    The linear kernel is that of rows moved by a constant, which centring undoes.
+    """
+    m, s, _ = a.rows.shape
+    K = np.empty((len(bank), s, s, m))
+    bases = [q.reshape(1, -1) for q in block_bases(bank, a, b)]
+    bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+    if bank.linear:
+        origin = a.rows[0, 0].astype(np.float64)
+        K[bank.linear] = np.einsum("tip,tjp->ijt", a.rows - origin, b.rows - origin)
+    for u in bank.others:
+        K[u] = block_of(bank, u, a, b)
+    return K
+
+
+def tile_block(bank: Bank, a: Cells, b: Cells) -> Array:
+    """Kernel values of all rows of A units with all rows of B units, (d, s, s, A, B)."""
+    s = a.rows.shape[1]
+    left, right = (c.rows.transpose(1, 0, 2).reshape(-1, c.rows.shape[2]) for c in (a, b))
+    shape = (len(left), len(right))
+    K = np.empty((len(bank), *shape))
+    if bank.operations:
+        bases = bank.empty_bases(1, shape[0] * shape[1])
+        bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases])
+        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+    if bank.linear:
+        origin = a.rows[0, 0].astype(np.float64)
+        K[bank.linear] = (left - origin) @ (right - origin).T
+    for u in bank.others:
+        K[u] = bank.kernels[u].tile(left, right)
+    return K.reshape(len(bank), s, len(a.rows), s, len(b.rows)).transpose(0, 1, 3, 2, 4)
