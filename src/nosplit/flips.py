@@ -20,6 +20,7 @@ from nosplit.pairing import Aligned, Band, Job, Tile
 
 __all__ = [
     "BLOCK",
+    "SMALLEST_TILE",
     "Part",
     "SignDraws",
     "Signs",
@@ -33,6 +34,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 BLOCK = 128  # units drawn at once
+SMALLEST_TILE = 32  # units in a tile of a band
 _KEPT = 48  # blocks kept for the next tile
 
 
@@ -163,7 +165,7 @@ def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
     N, R, d = len(job.units), job.R, len(values)
     E = signs.columns(range(job.units.start, job.units.stop + R))
     lags = values.reshape(d, R, N).transpose(0, 2, 1)
-    side = max(R, 32)
+    side = max(R, SMALLEST_TILE)
     sums = np.zeros((len(E), d))
     rows = np.arange(side)[:, None]
     H = np.zeros((d, side, side + R - 1))

@@ -15,6 +15,7 @@ import numpy as np
 
 from nosplit._errors import InputError
 from nosplit._validation import check_budget, resolve
+from nosplit.flips import SMALLEST_TILE
 from nosplit.kernels import Kernel, Laplace
 from nosplit.methods import Method, Naive
 from nosplit.mmd import MOST_ROWS
@@ -26,8 +27,9 @@ __all__ = ["ASYMPTOTIC", "Plan", "choose", "safe_window", "smallest_safe_pairs"]
 ASYMPTOTIC = "asymptotic"
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
-NS_COMBINATION, NS_COLUMN, NS_KERNEL = 2.0, 0.8, 1.2
-NS_FLIP_PRODUCT, NS_FLIP_SIGN = 0.05, 0.4
+NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
+NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 2.0
+SECONDS_FIXED = 0.01
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
 
@@ -54,16 +56,19 @@ class Sizes:
 
     def seconds(self, pairing: Pairing, flips: int) -> float:
         """Nominal seconds of one core."""
-        combinations = self.rows_per_unit**2
-        values = combinations * (
-            NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
-        )
-        per_flip = NS_FLIP_PRODUCT * self.d
-        if not isinstance(pairing, (Complete, Blocks)):
-            per_flip += NS_FLIP_SIGN
+        n_pairs, combinations = pairing.n_pairs(self.n_units), self.rows_per_unit**2
+        bases = NS_COLUMN * self.p * self.bases
+        value = NS_PAIR + combinations * (NS_COMBINATION + bases + NS_KERNEL * self.d)
+        return SECONDS_FIXED + 1e-9 * (n_pairs * value + flips * self._flip(pairing, n_pairs))
+
+    def _flip(self, pairing: Pairing, n_pairs: int) -> float:
+        """Nominal nanoseconds of one draw: matrix products, or look-ups for unequal sizes."""
         if self.n != self.m:
-            per_flip *= combinations
-        return 1e-9 * pairing.n_pairs(self.n_units) * (values + flips * per_flip)
+            return NS_FLIP_LABEL * self.d * n_pairs
+        products = n_pairs
+        if isinstance(pairing, Window):
+            products = self.n_units * (max(pairing.R, SMALLEST_TILE) + pairing.R)
+        return NS_FLIP_SIGN * self.n_units + NS_FLIP_PRODUCT * self.d * products
 
 
 @dataclass(frozen=True)
@@ -231,18 +236,27 @@ def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | No
     complete = _plan(sizes, Complete(), kind, f"All pairs fit the budget of {budget:g} s.")
     if complete.nominal_seconds <= budget:
         return complete
-    widest = (sizes.n_units - 1) // 2
-    one = sizes.seconds(Window(1), kind.flips) if widest >= 1 else math.inf
-    R = min(int(budget / one), widest)
+    R = _widest(sizes, kind.flips, budget)
     if smallest > R:
         return None
     return _plan(sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s.")
 
 
+def _widest(sizes: Sizes, flips: int, budget: float) -> int:
+    """The widest window that fits the budget, by bisection; 0 if none does."""
+    low, high = 0, (sizes.n_units - 1) // 2
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sizes.seconds(Window(middle), flips) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def _asymptotic(sizes: Sizes, budget: float) -> Plan:
-    one = sizes.seconds(Window(1), 0) if sizes.n_units >= 3 else math.inf
     safe = safe_window(sizes.n_units)
-    R = min(safe, int(budget / one))
+    R = min(safe, _widest(sizes, 0, budget))
     if R < 1:
         return _plan(sizes, Linear(), ASYMPTOTIC, "The data is large for the budget: linear pairs.")
     why = (
