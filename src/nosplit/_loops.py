@@ -273,6 +273,14 @@ def _square(value: Any, times: int, out: Any) -> None:
 def _combine(value: Any, size: int, weights: Any, first: int, start: int, target: Any) -> None:
     """Target += Σ_c weights[c] value[c], for the combinations of a group."""
     constant = weights.shape[1] == 1
+    if constant and weights.shape[0] == 4:
+        # x-x', y-y', x-y', y-x', in an order that leaves exactly 0 where x = y or x' = y'.
+        a, b = value[:size], value[size : 2 * size]
+        c, d = value[2 * size : 3 * size], value[3 * size : 4 * size]
+        w = weights[:, 0]
+        for i in range(size):
+            target[i] += (w[0] * a[i] + w[2] * c[i]) + (w[1] * b[i] + w[3] * d[i])
+        return
     for c in range(value.size // size):
         part = value[c * size : (c + 1) * size]
         if constant:

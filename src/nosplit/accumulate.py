@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
+from nosplit._validation import check_int
 from nosplit.flips import Part, column_moments
 from nosplit.moments import Moments
 from nosplit.pairing import Job, Pairing
@@ -81,9 +82,7 @@ def n_workers(workers: int | None) -> int:
     """Number of threads: as asked, or one for each core that this process may use."""
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InputError(f"`workers` must be an int ≥ 1 or None, got {workers!r}.")
-    return workers
+    return check_int(workers, "workers", least=1)
 
 
 def accumulate(

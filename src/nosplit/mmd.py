@@ -119,7 +119,7 @@ class Paired:
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
             for u in bank.others:
                 k = bank.kernels[u].aligned
-                h[u] = k(xa, xb) + k(ya, yb) - k(xa, yb) - k(ya, xb)
+                h[u] = (k(xa, xb) - k(xa, yb)) + (k(ya, yb) - k(ya, xb))
         return h
 
     def _compiled(self, ia: Index, ja: Index, ib: Index, jb: Index) -> tuple[Any, ...]:
@@ -159,7 +159,7 @@ class Paired:
             h[bank.linear] = left @ right.T
         for i in bank.others:
             k = bank.kernels[i].tile
-            h[i] = k(xa, xb) + k(ya, yb) - k(xa, yb) - k(ya, xb)
+            h[i] = (k(xa, xb) - k(xa, yb)) + (k(ya, yb) - k(ya, xb))
         return h
 
 

@@ -213,7 +213,7 @@ def as_pairing(pairs: Pairing | str | int) -> Pairing:
     """The pairing that a name, or an int for a window, is short for."""
     if isinstance(pairs, (int, np.integer)):
         return Window(pairs if isinstance(pairs, int) else int(pairs))
-    found = resolve(pairs, PAIRINGS, "pairs")
+    found = resolve(pairs, {**PAIRINGS, "auto": PAIRINGS["linear"]}, "pairs")
     # A class has the attributes of its instances, so it would pass for a pairing.
     if isinstance(found, type) or not isinstance(found, Pairing):
         raise InputError(

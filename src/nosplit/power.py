@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._errors import InputError
-from nosplit._validation import check_alpha, check_rng
+from nosplit._validation import check_alpha, check_finite, check_int, check_rng
 from nosplit.accumulate import accumulate_draws
 from nosplit.api import Seed, check_samples, fitted_units, sizes_of, two_sample_test
 from nosplit.methods import Method, Split
@@ -129,8 +128,9 @@ def calibration_check(
     """
     x, y = check_samples(x, y)
     alpha, generator = check_alpha(alpha), check_rng(rng)
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"`trials` must be an int ≥ 1, got {trials!r}.")
+    check_finite(x, "x")
+    check_finite(y, "y")
+    trials = check_int(trials, "trials", least=1)
     chosen, recipe = as_method(method), as_recipe(kernels)
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._errors import InputError
+from nosplit._validation import check_int
 from nosplit.laws import Flips, counted_from
 from nosplit.methods import OST, Adaptive, Method, Naive, Nonnegative
 
@@ -34,8 +34,7 @@ class Exact:
     flips: int = 999
 
     def __post_init__(self) -> None:
-        if isinstance(self.flips, bool) or not isinstance(self.flips, int) or self.flips < 19:
-            raise InputError(f"`flips` must be an int ≥ 19, got {self.flips!r}.")
+        object.__setattr__(self, "flips", check_int(self.flips, "flips", least=19))
 
 
 def has_exact_form(method: Method) -> bool:

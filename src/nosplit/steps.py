@@ -78,7 +78,7 @@ def as_method(method: Method | str) -> Method | None:
     """The method that a name is short for; None for "auto"."""
     if isinstance(method, str) and method == "auto":
         return None
-    found = resolve(method, METHODS, "method")
+    found = resolve(method, {"auto": OST(), **METHODS}, "method")
     if isinstance(found, type) or not isinstance(found, Method):
         raise InputError(f"`method` must be a name or a method such as OST(), got {found!r}.")
     return found
@@ -248,6 +248,11 @@ def _near_copies(cov: Array) -> list[Caveat]:
 
 
 def _few_pairs(n_pairs: int, d: int) -> list[Caveat]:
+    if n_pairs <= d:
+        raise InputError(
+            f"{n_pairs} pairs are too few for asymptotic calibration with {d} kernels, which needs "
+            f"more than {d}. Use calibration='exact', more pairs or fewer kernels."
+        )
     if n_pairs >= smallest_safe_pairs(d):
         return []
     text = (
