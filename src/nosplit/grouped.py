@@ -11,12 +11,8 @@ exact calibration looks them up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, reduce
-from itertools import product
-from operator import add
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,20 +20,18 @@ from numpy.typing import NDArray
 
 from nosplit.bank import Bank
 from nosplit.cells import Cells, aligned_block, block_bases, block_of, tile_block
-from nosplit.flips import BLOCK, Part, block_columns, generator, unwrapped
-from nosplit.moments import Moments
+from nosplit.flips import unwrapped
+from nosplit.labels import Labels, Tables, pairs_of
 from nosplit.order import Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["MOST_ROWS", "Grouped", "Labels"]
+__all__ = ["MOST_ROWS", "Grouped"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 # Rows of the larger sample in a unit: a share of 1 + 1/16 of the smallest possible variance.
 MOST_ROWS = 16
-# Blocks of labellings kept for the next tile.
-_KEPT = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +130,24 @@ class Grouped:
                 h = np.einsum("ai,dijab,bj->dab", wa, K, wb, optimize=True)
                 return np.asarray(h)
 
+    def tables(self, a: range, b: range, *, tile: bool) -> Tables:
+        """Values of pairs of units under all their labellings."""
+        from nosplit._labels import under_labels
+
+        i, j = pairs_of(a, b, tile=tile)
+        left, right = self.cells(a), self.cells(b)
+        if tile:
+            K = tile_block(self.bank, left, right)[..., i, j]
+        else:
+            K = aligned_block(self.bank, left, right)
+        counts = left.counts[i], right.counts[j]
+        values = np.empty(K.shape[::-1])
+        under_labels(K, *counts, values)
+        # The average over labellings is that over the entries of a pair's table.
+        flat = values / np.sqrt(counts[0] * counts[1])[:, None, None, None]
+        flat = flat.reshape(-1, len(K))
+        return Tables(values, i, j, flat.T @ flat)
+
     def _aligned(self, a: Cells, b: Cells) -> Array:
         """Values of aligned units: all combinations of their rows, with the weights' products."""
         bank, (m, s, _) = self.bank, a.rows.shape
@@ -158,96 +170,3 @@ def _weights(cells: Cells) -> Array:
     weights = np.where(cells.present, -1.0 / (cells.counts[:, None] - 1), 0.0)
     weights[:, 0] = 1.0
     return weights
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Permutations of the labels inside each unit: which of its rows is the lone one.
-
-    All labellings are used if there are no more than asked for.
-
-    Parameters
-    ----------
-    units : Grouped
-        The units.
-    flips : int
-        Number of random draws besides the observed one.
-    rng : Generator
-        Source of the key.
-    """
-
-    units: Grouped
-    flips: int
-    rng: np.random.Generator
-    exhaustive: bool = field(init=False)
-    among: range = field(init=False)
-    _block: Callable[[int], NDArray[np.uint8]] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        key = int(self.rng.integers(2**63))
-        counts = self.units.counts
-        exhaustive = float(np.log(counts).sum()) <= np.log(self.flips + 1.0) + 1e-9
-
-        def every(block: int) -> NDArray[np.uint8]:
-            return np.array(list(product(*map(range, counts))), dtype=np.uint8)
-
-        def random(block: int) -> NDArray[np.uint8]:
-            high = counts[block * BLOCK : (block + 1) * BLOCK]
-            size = (self.flips + 1, len(high))
-            places = generator(key, block).integers(high, size=size, dtype=np.uint8)
-            places[0] = 0
-            return places
-
-        object.__setattr__(self, "exhaustive", exhaustive)
-        object.__setattr__(self, "among", range(len(counts)))
-        object.__setattr__(self, "_block", lru_cache(_KEPT)(every if exhaustive else random))
-
-    def of(self, units: range) -> Labels:
-        """The same draws, for some of the units."""
-        part = copy(self)
-        object.__setattr__(part, "units", self.units.part(units))
-        object.__setattr__(part, "among", self.among[units.start : units.stop])
-        return part
-
-    def columns(self, units: range) -> NDArray[np.uint8]:
-        """Which row of the given units is the lone one, (F, T); 0 as observed."""
-        return block_columns(self._block, units, self.among)
-
-    def part(self, job: Job) -> Part:
-        """Sums over the pairs of a job under all draws, and the average of hh'."""
-        match job:
-            case Aligned(a, b):
-                return self._aligned(a, b)
-            case Band(units, R):
-                lags = (range(units.start + r, units.stop + r) for r in range(1, R + 1))
-                return reduce(add, (self._aligned(units, lag) for lag in lags))
-            case Tile(a, b):
-                return self._tile(a, b)
-
-    def _aligned(self, a: range, b: range) -> Part:
-        left, right = self.units.cells(a), self.units.cells(b)
-        every = np.arange(len(a))
-        return self._looked_up(aligned_block(self.units.bank, left, right), a, b, every, every)
-
-    def _tile(self, a: range, b: range) -> Part:
-        K = tile_block(self.units.bank, self.units.cells(a), self.units.cells(b))
-        i, j = np.indices((len(a), len(b))).reshape(2, -1) if a != b else np.triu_indices(len(a), 1)
-        return self._looked_up(K[..., i, j], a, b, i, j)
-
-    def _looked_up(self, K: Array, a: range, b: range, i: Index, j: Index) -> Part:
-        """Part of the pairs (a[i], b[j]), from their kernel values (d, s, s, M)."""
-        from nosplit._labels import look_up, under_labels
-
-        counts = [
-            self.units.counts[np.array(r)[c] % self.units.n_units] for r, c in ((a, i), (b, j))
-        ]
-        table = np.empty(K.shape[::-1])
-        under_labels(K, *counts, table)
-        left, right = self.columns(a), self.columns(b)
-        sums = np.zeros((len(left), len(K)))
-        look_up(table, i, j, left, right, sums)
-        moments = Moments.from_columns(np.ascontiguousarray(table[:, 0, 0].T))
-        # The average over labellings is that over the entries of a pair's table.
-        table /= np.sqrt(counts[0] * counts[1])[:, None, None, None]
-        flat = table.reshape(-1, len(K))
-        return Part(moments, sums, flat.T @ flat)
