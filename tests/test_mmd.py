@@ -277,7 +277,8 @@ def test_parts_are_units_of_their_own(n, m):
 def test_sign_flips_against_numpy(pairs, n):
     kernels, pairing = FAMILIES["one of each"], as_pairing(pairs)
     units, index = units_of(*samples(n, n, 2), kernels), pairs_of(pairing, n)
-    h = exact_values("one of each", n, n, 2, pairing).astype(float)
+    K = matrices("one of each", n, n, 2).astype(float)
+    h = pair_values(K, observed_weights(n, n), index)
     draws = units.draws(50, np.random.default_rng(1))
     signs = draws.signs.columns(range(n))
     assert signs.shape == (51, n)

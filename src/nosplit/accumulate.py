@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -161,7 +161,7 @@ def _mapped(work: Callable[[Job], T], jobs: Iterator[Job], workers: int) -> Iter
     """Results in the order of the jobs, a bounded number of jobs ahead."""
     first = list(islice(jobs, 2))
     if workers == 1 or len(first) < 2:
-        for job in (*first, *jobs):
+        for job in chain(first, jobs):
             yield job, work(job)
         return
     with ThreadPoolExecutor(workers) as pool:
