@@ -1,0 +1,49 @@
+"""Kernels: what makes two rows alike.
+
+A kernel is anything with two methods, `aligned` (values k(a_i, b_i)) and `tile` (values
+k(a_i, b_j)): see `Kernel`. Each built-in one depends on its rows through a single **base
+quantity** ("sq", the squared Euclidean distance; "l1", the sum of absolute differences; "dot",
+the inner product) and a scalar `profile` of it, so kernels with the same base can share the
+part that is costly for wide data.
+"""
+
+from __future__ import annotations
+
+from nosplit.kernels._base import Kernel, aligned_base, tile_base
+from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
+from nosplit.kernels.bandwidth import median_bandwidth
+from nosplit.kernels.combination import Combination
+from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
+from nosplit.kernels.sets import (
+    default_kernels,
+    gaussian_grid,
+    laplace_grid,
+    paper_kernels,
+    polynomial_kernels,
+)
+
+__all__ = [
+    "IMQ",
+    "Combination",
+    "Delta",
+    "FunctionKernel",
+    "Gaussian",
+    "Kernel",
+    "Laplace",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "Product",
+    "ProfileKernel",
+    "Scaled",
+    "Sum",
+    "aligned_base",
+    "as_kernel",
+    "default_kernels",
+    "gaussian_grid",
+    "laplace_grid",
+    "median_bandwidth",
+    "paper_kernels",
+    "polynomial_kernels",
+    "tile_base",
+]
