@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._evaluate import GAUSSIAN, IMQ, MATERN32, exp, square
 from nosplit._jit import compiled, compiled_fast
-from nosplit._loops import GAUSSIAN, IMQ, MATERN32, _exp, _square
 
 __all__ = ["aligned_bases", "evaluate", "tile_bases"]
 
@@ -82,7 +82,7 @@ def _stein(
 def _radial(kind: int, scale: float, e: float, D: Any, f: Any, bits: Any) -> None:
     """The radial kernel, or exp(-scale √D) for Matérn."""
     if kind == GAUSSIAN:
-        _exp(D, scale, f, bits)
+        exp(D, scale, f, bits)
     elif kind == IMQ:
         if e == -0.5:
             for i in range(D.size):
@@ -91,7 +91,7 @@ def _radial(kind: int, scale: float, e: float, D: Any, f: Any, bits: Any) -> Non
             for i in range(D.size):
                 f[i] = (1.0 + scale * D[i]) ** e
     else:
-        _exp(np.sqrt(D), scale, f, bits)
+        exp(np.sqrt(D), scale, f, bits)
 
 
 @compiled
@@ -122,7 +122,7 @@ def evaluate(
         for u in range(d):
             f = slots[u, : stop - start]
             if squarings[u]:
-                _square(slots[prior[u], : stop - start], squarings[u], f)
+                square(slots[prior[u], : stop - start], squarings[u], f)
             else:
                 _radial(kinds[u], scales[u], exponents[u], D, f, bits[: stop - start])
             _stein(kinds[u], scales[u], exponents[u], p, f, D, G, C, h[rows[u], start:stop])

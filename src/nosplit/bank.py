@@ -21,7 +21,7 @@ __all__ = ["Bank"]
 
 Array = NDArray[np.float64]
 
-# As in `_loops`, which is not imported before it is needed (numba).
+# As in `_loops` and `_evaluate`, which are not imported before they are needed (numba).
 GAUSSIAN, LAPLACE, IMQ_, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
 SQ, L1, DOT = range(3)
 
@@ -108,7 +108,7 @@ class Bank:
 
     @cached_property
     def program(self) -> tuple[NDArray[Any], ...]:
-        """The operations as arrays: kinds, bases, p1, p2, prior, rows (see `_loops.evaluate`)."""
+        """The operations as arrays: kinds, bases, p1, p2, prior, rows (see `_evaluate`)."""
         ops = self.operations
         kinds, p1 = [o.kind for o in ops], [o.p1 for o in ops]
         prior, depth = list(range(len(ops))), [0] * len(ops)
@@ -130,7 +130,7 @@ class Bank:
     def evaluate(self, bases: Sequence[Array], weights: Array, out: Array) -> None:
         """Rows of `out`, (d, M), that the program covers, from base quantities, (C, M) each."""
         if self.operations:
-            from nosplit._loops import evaluate, room_for
+            from nosplit._evaluate import evaluate, room_for
 
             room = room_for(len(self.operations))
             evaluate(self.program, *bases, weights, room, out, 0, out.shape[1])

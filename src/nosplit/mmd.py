@@ -112,7 +112,7 @@ class Paired:
         bank, m = self.bank, len(ia)
         h = np.empty((len(bank), m))
         if bank.operations or bank.linear:
-            from nosplit._loops import two_sample_values
+            from nosplit._evaluate import two_sample_values
 
             two_sample_values(*self._compiled(ia, ja, ib, jb), h, 0, m)
         if bank.others:
@@ -124,7 +124,7 @@ class Paired:
 
     def _compiled(self, ia: Index, ja: Index, ib: Index, jb: Index) -> tuple[Any, ...]:
         """What the compiled loops take."""
-        from nosplit._loops import two_sample_room
+        from nosplit._evaluate import two_sample_room
 
         bank, index = self.bank, (ia, ib, ja, jb)
         room = two_sample_room(len(bank.operations))
@@ -135,7 +135,7 @@ class Paired:
         """Moments of the values of a job, without keeping the values where that is possible."""
         if isinstance(job, Tile) or self.bank.others:
             return column_moments(self.values(job), job)
-        from nosplit._loops import two_sample_moments
+        from nosplit._evaluate import two_sample_moments
 
         parts = []
         for index in self._aligned_parts(job):

@@ -63,7 +63,7 @@ class Moments:
     @classmethod
     def from_columns(cls, columns: Array) -> Moments:
         """Moments of values that lie as (d, n), by the compiled loop."""
-        from nosplit._loops import scatter
+        from nosplit._evaluate import scatter
 
         d, n = columns.shape
         if n == 0:

@@ -1,0 +1,294 @@
+"""The inner loops on base quantities: kernel values, and their mean and scatter.
+
+A block of pairs is worked off in two steps that stay in the cache: base quantities of C
+combinations of rows for M pairs, (C, M), then all kernels of those, summed over the combinations
+with weights: values (d, M).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nosplit._jit import compiled, compiled_fast
+
+# numba's cache does not notice changes in another file: after one there, touch this one.
+from nosplit._loops import L1, SQ, touch, two_sample_bases
+
+__all__ = [
+    "GAUSSIAN",
+    "IMQ",
+    "MATERN32",
+    "evaluate",
+    "exp",
+    "room_for",
+    "scatter",
+    "square",
+    "two_sample_moments",
+    "two_sample_room",
+    "two_sample_values",
+]
+
+# Operations of `evaluate`; the profile of each is written beside it there.
+GAUSSIAN, LAPLACE, IMQ, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
+
+_LOG2E = 1.4426950408889634
+_LN2_HI, _LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # 1.5 * 2^52
+# Pairs and combinations worked on at once: what a core's first cache holds.
+BLOCK, GROUP = 256, 4
+
+
+def room_for(kernels: int) -> tuple[Any, Any]:
+    """Scratch space for `evaluate`."""
+    return np.empty((max(kernels, 1), GROUP * BLOCK)), np.empty(BLOCK, np.int64)
+
+
+def two_sample_room(kernels: int) -> tuple[Any, ...]:
+    """Scratch space for `two_sample_values` and `two_sample_moments`."""
+    signs = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    return signs, *np.empty((3, 4, BLOCK)), np.empty(BLOCK), *room_for(kernels)
+
+
+@compiled
+def exp(x: Any, scale: float, out: Any, bits: Any) -> None:
+    """exp(-scale * x) for x >= 0: range reduction, Taylor's polynomial, then the exponent's bits.
+
+    Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits, so nothing here stops
+    the compiler from working on whole vectors.
+    """
+    rounded = bits.view(np.float64)
+    for i in range(x.size):
+        y = -scale * x[i]
+        y = y if y > -708.0 else -708.0
+        t = y * _LOG2E + _ROUND
+        n = t - _ROUND
+        r = (y - n * _LN2_HI) - n * _LN2_LO
+        q = 1.0 / 479001600.0
+        q = q * r + 1.0 / 39916800.0
+        q = q * r + 1.0 / 3628800.0
+        q = q * r + 1.0 / 362880.0
+        q = q * r + 1.0 / 40320.0
+        q = q * r + 1.0 / 5040.0
+        q = q * r + 1.0 / 720.0
+        q = q * r + 1.0 / 120.0
+        q = q * r + 1.0 / 24.0
+        q = q * r + 1.0 / 6.0
+        q = q * r + 0.5
+        q = q * r + 1.0
+        q = q * r + 1.0
+        out[i] = q
+        rounded[i] = t
+    for i in range(x.size):
+        bits[i] = (bits[i] + 1023) << 52
+    for i in range(x.size):
+        out[i] *= rounded[i]
+
+
+@compiled
+def _profile(kind: int, p1: float, p2: float, q: Any, out: Any, bits: Any) -> None:
+    """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
+    if kind in (GAUSSIAN, LAPLACE):
+        exp(q, p1, out, bits)
+    elif kind == IMQ:
+        if p2 == -0.5:
+            for i in range(q.size):
+                out[i] = 1.0 / np.sqrt(1.0 + p1 * q[i])
+        else:
+            for i in range(q.size):
+                out[i] = (1.0 + p1 * q[i]) ** p2
+    elif kind == POLYNOMIAL:
+        for i in range(q.size):
+            base = q[i] + p2
+            value = base
+            for _ in range(int(p1) - 1):
+                value *= base
+            out[i] = value
+    else:
+        s = np.sqrt(q)
+        exp(s, p1, out, bits)
+        if kind == MATERN32:
+            for i in range(q.size):
+                out[i] *= 1.0 + p1 * s[i]
+        elif kind == MATERN52:
+            for i in range(q.size):
+                z = p1 * s[i]
+                out[i] *= 1.0 + z + z * z / 3.0
+
+
+@compiled
+def square(value: Any, times: int, out: Any) -> None:
+    """Value to the power 2^times."""
+    if times == 2:
+        for i in range(value.size):
+            square = value[i] * value[i]
+            out[i] = square * square
+        return
+    for i in range(value.size):
+        out[i] = value[i] * value[i]
+    for _ in range(times - 1):
+        for i in range(value.size):
+            out[i] *= out[i]
+
+
+@compiled
+def _combine(value: Any, size: int, weights: Any, first: int, start: int, target: Any) -> None:
+    """Target += Σ_c weights[c] value[c], for the combinations of a group."""
+    constant = weights.shape[1] == 1
+    if constant and weights.shape[0] == 4:
+        # x-x', y-y', x-y', y-x', in an order that leaves exactly 0 where x = y or x' = y'.
+        a, b = value[:size], value[size : 2 * size]
+        c, d = value[2 * size : 3 * size], value[3 * size : 4 * size]
+        w = weights[:, 0]
+        for i in range(size):
+            target[i] += (w[0] * a[i] + w[2] * c[i]) + (w[1] * b[i] + w[3] * d[i])
+        return
+    for c in range(value.size // size):
+        part = value[c * size : (c + 1) * size]
+        if constant:
+            weight = weights[first + c, 0]
+            for i in range(size):
+                target[i] += weight * part[i]
+        else:
+            weight_of = weights[first + c, start : start + size]
+            for i in range(size):
+                target[i] += weight_of[i] * part[i]
+
+
+@compiled_fast
+def scatter(h: Any, M: int, mean: Any, out: Any) -> None:
+    """Mean and centred scatter of the first M columns of h."""
+    d = h.shape[0]
+    for u in range(d):
+        total = 0.0
+        for i in range(M):
+            total += h[u, i]
+        mean[u] = total / M
+    for u in range(d):
+        for v in range(u + 1):
+            total = 0.0
+            for i in range(M):
+                total += (h[u, i] - mean[u]) * (h[v, i] - mean[v])
+            out[u, v] = total
+            out[v, u] = total
+
+
+# Slices keep the last axis only: `a[i, m:n]` is known to be contiguous, `a[:, m:n]` is not, and
+# its loops would not vectorise. Hence the places that the functions below take.
+
+
+@compiled
+def evaluate(
+    program: Any,
+    sq: Any,
+    l1: Any,
+    dot: Any,
+    weights: Any,
+    room: Any,
+    h: Any,
+    h_at: int,
+    pairs: int,
+) -> None:
+    """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
+
+    For the first `pairs` columns of the base quantities, into h from column `h_at` on. Operation
+    SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole grid of
+    bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
+    """
+    kinds, base_of, p1, p2, prior, rows = program
+    slots, bits = room
+    for at in range(0, pairs, BLOCK):
+        size = min(BLOCK, pairs - at)
+        out = slice(h_at + at, h_at + at + size)
+        for u in range(kinds.size):
+            h[rows[u], out] = 0.0
+        for first in range(0, weights.shape[0], GROUP):
+            group = min(GROUP, weights.shape[0] - first)
+            for u in range(kinds.size):
+                value = slots[u, : group * size]
+                if kinds[u] == SQUARED:
+                    square(slots[prior[u], : group * size], int(p1[u]), value)
+                else:
+                    source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
+                    for c in range(group):
+                        q = source[first + c, at : at + size]
+                        part = value[c * size : (c + 1) * size]
+                        _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
+                _combine(value, size, weights, first, at, h[rows[u], out])
+
+
+@compiled_fast
+def _is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
+    """Whether all distances are: a bounded kernel would hide an infinite one."""
+    total = 0.0
+    for c in range(sq.shape[0]):
+        for i in range(size):
+            total += sq[c, i] if want[SQ] else (l1[c, i] if want[L1] else 0.0)
+    return total < np.inf
+
+
+@compiled
+def two_sample_values(
+    x: Any,
+    y: Any,
+    index: Any,
+    scattered: bool,
+    want: Any,
+    linear: Any,
+    program: Any,
+    room: Any,
+    h: Any,
+    first: int,
+    last: int,
+) -> None:
+    """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
+
+    `scattered` says that the rows do not lie in order; `room` is what `two_sample_room` makes.
+    """
+    signs, sq, l1, dot, cross, slots, bits = room
+    ia, ib, ja, jb = index
+    for m in range(first, last, BLOCK):
+        b = slice(m, min(m + BLOCK, last))
+        size, at = b.stop - m, m - first
+        if scattered:
+            cross[0] = touch(x, ia[b]) + touch(x, ib[b]) + touch(y, ja[b]) + touch(y, jb[b])
+        two_sample_bases(
+            x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross
+        )
+        evaluate(program, sq, l1, dot, signs, (slots, bits), h, at, size)
+        if not _is_finite(want, sq, l1, size):
+            h[:, at] = np.nan
+        for u in linear:
+            h[u, at : at + size] = cross[:size]
+
+
+@compiled
+def two_sample_moments(
+    x: Any,
+    y: Any,
+    index: Any,
+    scattered: bool,
+    want: Any,
+    linear: Any,
+    program: Any,
+    room: Any,
+    mean: Any,
+    total: Any,
+) -> None:
+    """Mean and centred scatter of those values, a block at a time: nothing leaves the cache."""
+    d, M = mean.size, index[0].size
+    h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
+    mean[:] = 0.0
+    total[:, :] = 0.0
+    for m in range(0, M, BLOCK):
+        size = min(BLOCK, M - m)
+        two_sample_values(x, y, index, scattered, want, linear, program, room, h, m, m + size)
+        scatter(h, size, part_mean, part)
+        share = size / (m + size)
+        for u in range(d):
+            for v in range(d):
+                between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
+                total[u, v] += part[u, v] + between * m * share
+        for u in range(d):
+            mean[u] += (part_mean[u] - mean[u]) * share
