@@ -26,18 +26,21 @@ from numpy.typing import NDArray
 from nosplit.bank import Bank
 from nosplit.cells import Cells, aligned_block, tile_block
 from nosplit.flips import unwrapped
-from nosplit.kernels import Kernel
+from nosplit.kernels import Delta, Kernel, Linear, gaussian_grid
 from nosplit.labels import Labels, Tables, pairs_of
 from nosplit.order import Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["Blocks", "HsicUnits", "Tensor", "TensorBank"]
+__all__ = ["Blocks", "HsicUnits", "Tensor", "TensorBank", "default_tensors"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+# Bandwidths as multiples of the median distance (benchmarks/hsic_kernels.py).
+FACTORS = (0.5, 1.0, 2.0)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Tensor:
     """The product k(x, x') l(y, y') of a kernel on x and a kernel on y.
 
@@ -45,11 +48,35 @@ class Tensor:
     --------
     >>> from nosplit.kernels import Delta, Gaussian
     >>> Tensor(Gaussian(1.0), Delta())
-    Tensor(x=Gaussian(bandwidth=1.0), y=Delta())
+    Gaussian(bandwidth=1.0) ⊗ Delta()
     """
 
     x: Kernel
     y: Kernel
+
+    def __repr__(self) -> str:
+        return f"{self.x!r} ⊗ {self.y!r}"
+
+
+def default_tensors(
+    x_bandwidth: float, y_bandwidth: float, *, x_discrete: bool = False, y_discrete: bool = False
+) -> tuple[Tensor, ...]:
+    """Gaussian kernels of three bandwidths on either side, all products, and a linear one.
+
+    Where a variable is discrete, the kernel on it is `Delta` throughout.
+
+    Examples
+    --------
+    >>> len(default_tensors(1.0, 1.0)), len(default_tensors(1.0, 1.0, y_discrete=True))
+    (10, 4)
+    """
+    x, y = (
+        ((Delta(),) if discrete else gaussian_grid(bandwidth, FACTORS))
+        for bandwidth, discrete in ((x_bandwidth, x_discrete), (y_bandwidth, y_discrete))
+    )
+    products = [Tensor(k, l) for k in x for l in y]
+    flat = Tensor(Delta() if x_discrete else Linear(), Delta() if y_discrete else Linear())
+    return tuple(products if flat in products else [*products, flat])
 
 
 @dataclass(frozen=True)
