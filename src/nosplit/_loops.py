@@ -91,15 +91,16 @@ def two_sample_bases(
     for i in range(ia.size):
         a, b, c, d = ia[i], ib[i], ja[i], jb[i]
         if want[SQ]:
-            s0, s1, s2, s3 = zero, zero, zero, zero
+            s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
             for k in range(p):
                 t, u, v, w = x[a, k], x[b, k], y[c, k], y[d, k]
                 s0 += (t - u) * (t - u)
                 s1 += (v - w) * (v - w)
                 s2 += (t - w) * (t - w)
                 s3 += (v - u) * (v - u)
-            sq[0, i], sq[1, i], sq[2, i], sq[3, i] = s0, s1, s2, s3
-        if linear:
+                s4 += (t - v) * (u - w)
+            sq[0, i], sq[1, i], sq[2, i], sq[3, i], cross[i] = s0, s1, s2, s3, s4
+        elif linear:
             total = zero
             for k in range(p):
                 total += (x[a, k] - y[c, k]) * (x[b, k] - y[d, k])
