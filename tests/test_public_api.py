@@ -33,16 +33,24 @@ from nosplit.laws import Flips
 from nosplit.results import kernel_label
 
 NAMES = """
-    Adaptive Best Blocks CalibrationCheck ChiBar Combination DroppedKernelWarning Exact Gaussian IMQ
+    Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
+    DroppedKernelWarning Exact Gaussian IMQ
     InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Split TestResult UnsafeAsymptoticsWarning Wald Whitening
-    calibration_check datasets joint_normal_test mean_test optimal_weights plan
+    NotATestWarning OST Polynomial Split TestResult UnsafeAsymptoticsWarning Wald Whitening Wild
+    calibration_check datasets goodness_of_fit_test independence_test joint_normal_test mean_test
+    models optimal_weights plan
     polyhedral_truncation two_sample_test
 """
 
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, workers=None, progress=False",
+    "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
+    "calibration='auto', budget=1.0, rng=0, shuffle=True, workers=None, progress=False, "
+    "dependent=False, thin=1",
+    "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
+    "calibration='auto', budget=1.0, rng=0, shuffle=True, workers=None, progress=False, "
+    "unit_size=8",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
     "plan": "*, n, m=None, p=1, kernels=None, method='auto', pairs='auto', calibration='auto', "

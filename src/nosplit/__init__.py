@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from nosplit import datasets
+from nosplit import datasets, models
 from nosplit._errors import (
+    DependentRowsWarning,
     DroppedKernelWarning,
     InputError,
     NearCopyWarning,
@@ -12,9 +13,12 @@ from nosplit._errors import (
     UnsafeAsymptoticsWarning,
 )
 from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
+from nosplit.goodness import Wild, goodness_of_fit_test
+from nosplit.independence import independence_test
 from nosplit.kernels import (
     IMQ,
     Combination,
+    Delta,
     Gaussian,
     Laplace,
     Linear,
@@ -40,6 +44,8 @@ __all__ = [
     "CalibrationCheck",
     "ChiBar",
     "Combination",
+    "Delta",
+    "DependentRowsWarning",
     "DroppedKernelWarning",
     "Exact",
     "Gaussian",
@@ -59,10 +65,14 @@ __all__ = [
     "UnsafeAsymptoticsWarning",
     "Wald",
     "Whitening",
+    "Wild",
     "calibration_check",
     "datasets",
+    "goodness_of_fit_test",
+    "independence_test",
     "joint_normal_test",
     "mean_test",
+    "models",
     "optimal_weights",
     "plan",
     "polyhedral_truncation",

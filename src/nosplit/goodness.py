@@ -25,7 +25,7 @@ from nosplit.methods import Method, Naive
 from nosplit.models import SamplingModel
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Complete, Linear, Pairing, Window, as_pairing
-from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose
+from nosplit.plan import ASYMPTOTIC, SECONDS_FIXED, Plan, Sizes, choose
 from nosplit.randomization import Exact
 from nosplit.results import Question, TestResult
 from nosplit.simulation import SIMULATE, simulate
@@ -44,6 +44,8 @@ GOODNESS = Question(
 WILD = "wild"
 # Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
 SMALLEST_WILD = 50
+# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
+SECONDS_REPLICATE = 5e-4
 # Rows that the median heuristic looks at.
 MEDIAN_ROWS = 500
 
@@ -262,7 +264,7 @@ def _plan_rows(
     kind = _resolve_calibration(calibration)
     if kind == "auto" and sampling and not isinstance(method, Naive):
         pairing = Complete() if pairs == "auto" else as_pairing(pairs)
-        if sizes.seconds(pairing, 0) * (Exact().flips + 1) <= budget:
+        if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
             return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
     if isinstance(kind, Exact):
         if not sampling:
@@ -298,12 +300,17 @@ def _resolve_calibration(calibration: Exact | Wild | str) -> Exact | Wild | str:
 
 def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
     """All pairs if their replicates fit the budget, else the widest window that does."""
-    each = budget / (kind.flips + 1)
-    if sizes.seconds(Complete(), 0) <= each:
+    each = budget / kind.flips
+    if _replicate_seconds(sizes, Complete()) <= each:
         return Complete()
-    widest = (sizes.n_units - 1) // 2
-    R = min(widest, int(each / sizes.seconds(Window(1), 0)))
-    return Window(R) if R >= 1 else Linear()
+    spare = each - SECONDS_REPLICATE
+    R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
+    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else Linear()
+
+
+def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
+    """Nominal seconds of a replicate, which shares what a test does once."""
+    return sizes.seconds(pairing, 0) - SECONDS_FIXED + SECONDS_REPLICATE
 
 
 # -- doing it ----------------------------------------------------------------------------------
