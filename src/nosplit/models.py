@@ -15,7 +15,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from nosplit._errors import InputError
 from nosplit._scipy_model import ScipyModel, from_scipy
@@ -90,7 +89,7 @@ class MultivariateNormal:
     def sample(self, n: int, rng: Generator, /) -> Array:
         """Draw n independent rows."""
         noise = rng.standard_normal((n, len(self.mean)))
-        return np.asarray(self.mean + noise @ cholesky(self.cov, lower=True).T)
+        return np.asarray(self.mean + noise @ np.linalg.cholesky(self.cov).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +154,7 @@ class GaussianMixture:
     def sample(self, n: int, rng: Generator, /) -> Array:
         """Draw n independent rows."""
         which = rng.choice(len(self.weights), size=n, p=self.weights)
-        roots = np.stack([cholesky(c, lower=True) for c in self.covs])
+        roots = np.linalg.cholesky(self.covs)
         noise = rng.standard_normal((n, self.means.shape[1]))
         return np.asarray(self.means[which] + np.einsum("nij,nj->ni", roots[which], noise))
 
@@ -207,7 +206,7 @@ class StudentT:
 
     def sample(self, n: int, rng: Generator, /) -> Array:
         """Draw n independent rows."""
-        noise = rng.standard_normal((n, len(self.loc))) @ cholesky(self.shape, lower=True).T
+        noise = rng.standard_normal((n, len(self.loc))) @ np.linalg.cholesky(self.shape).T
         return np.asarray(self.loc + noise / np.sqrt(rng.chisquare(self.dof, (n, 1)) / self.dof))
 
 
@@ -280,8 +279,8 @@ def _spread(value: ArrayLike, p: int, name: str) -> Array:
         )
     try:
         symmetric = np.allclose(given, given.T, rtol=1e-10, atol=0.0)
-        cholesky(given)
-    except (LinAlgError, ValueError):
+        np.linalg.cholesky(given)
+    except np.linalg.LinAlgError:
         symmetric = False
     if not symmetric:
         raise InputError(f"`{name}` must be symmetric and positive definite, got {value!r}.")
@@ -310,13 +309,12 @@ def _rows(x: ArrayLike, like: Array) -> Array:
 
 def _precise(centred: Array, cov: Array) -> Array:
     """Rows times the inverse of a covariance matrix."""
-    root = cholesky(cov, lower=True)
-    inverse = solve_triangular(root, np.eye(len(cov)), lower=True)
+    inverse = np.linalg.inv(np.linalg.cholesky(cov))
     return np.asarray(centred @ (inverse.T @ inverse))
 
 
 def _mahalanobis(centred: Array, cov: Array) -> tuple[Array, float]:
     """Squared lengths of the whitened rows, and the log determinant."""
-    root = cholesky(cov, lower=True)
-    white = solve_triangular(root, centred.T, lower=True)
+    root = np.linalg.cholesky(cov)
+    white = np.linalg.solve(root, centred.T)
     return np.einsum("ij,ij->j", white, white), 2.0 * float(np.log(np.diagonal(root)).sum())
