@@ -40,7 +40,8 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 class Beyond:
     """Linear pairs against windows of 2, 5 and 20 and against "auto", with six kernels.
 
-    All are calibrated by random flips, so all hold their level at every sample size.
+    Linear pairs and windows are calibrated by random flips, so they hold their level at every
+    sample size; "auto" chooses for itself.
     """
 
     number: int
