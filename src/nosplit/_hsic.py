@@ -1,6 +1,6 @@
 """The inner loops of HSIC units: centring, values, and values under shifts.
 
-Blocks of kernel values of M pairs of units are (M, d, s, s), d kernels and s rows to a unit.
+Blocks of kernel values of M pairs of units are (d, M, s, s), d kernels and s rows to a unit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def centre(block: Any, left: Any, right: Any) -> None:
 
     What belongs to padding becomes 0.
     """
-    M, d, s, _ = block.shape
+    d, M, s, _ = block.shape
     column = np.empty(s)
     for m in range(M):
         a, b = left[m], right[m]
         scale = 1.0 / np.sqrt((a - 1.0) * (b - 1.0))
         for u in range(d):
-            B = block[m, u]
+            B = block[u, m]
             column[:] = 0.0
             for i in range(a):
                 total = 0.0
@@ -44,13 +44,13 @@ def centre(block: Any, left: Any, right: Any) -> None:
 
 @compiled_fast
 def values(K: Any, L: Any, x: Any, y: Any, h: Any) -> None:
-    """h[k, m] = ⟨K[m, x[k]], L[m, y[k]]⟩, from blocks (M, d, s²)."""
-    M, _, S = K.shape
+    """h[k, m] = ⟨K[x[k], m], L[y[k], m]⟩, from blocks (d, M, s²)."""
+    _, M, S = K.shape
     for m in range(M):
         for k in range(x.size):
             total = 0.0
             for c in range(S):
-                total += K[m, x[k], c] * L[m, y[k], c]
+                total += K[x[k], m, c] * L[y[k], m, c]
             h[k, m] = total
 
 
@@ -58,10 +58,10 @@ def values(K: Any, L: Any, x: Any, y: Any, h: Any) -> None:
 def average(K: Any, L: Any, left: Any, right: Any, x: Any, y: Any, out: Any) -> None:
     """Average of hh' over all permutations, summed over pairs, into out, (d, d).
 
-    ⟨K_u, K_v⟩⟨L_u, L_v⟩ / ((a - 1)(b - 1)) for centred blocks, (M, d, s²).
+    ⟨K_u, K_v⟩⟨L_u, L_v⟩ / ((a - 1)(b - 1)) for centred blocks, (d, M, s²).
     """
-    M, dx, S = K.shape
-    dy = L.shape[1]
+    dx, M, S = K.shape
+    dy = L.shape[0]
     gram_x, gram_y = np.empty((dx, dx)), np.empty((dy, dy))
     out[:] = 0.0
     for m in range(M):
@@ -69,13 +69,13 @@ def average(K: Any, L: Any, left: Any, right: Any, x: Any, y: Any, out: Any) -> 
             for v in range(u + 1):
                 total = 0.0
                 for c in range(S):
-                    total += K[m, u, c] * K[m, v, c]
+                    total += K[u, m, c] * K[v, m, c]
                 gram_x[u, v] = gram_x[v, u] = total
         for u in range(dy):
             for v in range(u + 1):
                 total = 0.0
                 for c in range(S):
-                    total += L[m, u, c] * L[m, v, c]
+                    total += L[u, m, c] * L[v, m, c]
                 gram_y[u, v] = gram_y[v, u] = total
         scale = 1.0 / ((left[m] - 1.0) * (right[m] - 1.0))
         for k in range(x.size):
@@ -85,31 +85,30 @@ def average(K: Any, L: Any, left: Any, right: Any, x: Any, y: Any, out: Any) -> 
 
 @compiled_fast
 def under_shifts(K: Any, L: Any, x: Any, y: Any, left: Any, right: Any, out: Any) -> None:
-    """out[m, p, q, k] = ⟨K[m, x[k]], L[m, y[k]] shifted by p rows and q columns⟩, round again.
+    """out[m, p, q, k] = ⟨K[x[k], m], L[y[k], m] shifted by p rows and q columns⟩, round again.
 
-    Centred blocks, (M, d, s, s); pair m has left[m] and right[m] rows, and as many shifts.
+    Centred blocks, (d, M, s²) and (d, M, s, s); pair m has left[m] and right[m] rows, and as many
+    shifts.
     """
-    M, _, s, _ = K.shape
-    dy = L.shape[1]
-    moved = np.empty((dy, s, s))
+    dy, M, s, _ = L.shape
+    # Columns shifted, and the rows twice over: a shift of rows is then a place to begin.
+    twice = np.zeros((dy, 2 * s * s))
     out[:] = 0.0
-    moved[:] = 0.0
     for m in range(M):
         a, b = left[m], right[m]
-        for p in range(a):
-            for q in range(b):
-                for v in range(dy):
-                    for i in range(a):
-                        source = L[m, v, (i + p) % a]
-                        target = moved[v, i]
-                        for j in range(b - q):
-                            target[j] = source[j + q]
-                        for j in range(b - q, b):
-                            target[j] = source[j + q - b]
-                for k in range(x.size):
-                    block, other = K[m, x[k]], moved[y[k]]
+        twice[:] = 0.0
+        for q in range(b):
+            for v in range(dy):
+                for i in range(a):
+                    for j in range(b):
+                        value = L[v, m, i, j + q - b if j + q >= b else j + q]
+                        twice[v, i * s + j] = value
+                        twice[v, (i + a) * s + j] = value
+            for k in range(x.size):
+                block = K[x[k], m, : a * s]
+                for p in range(a):
+                    shifted = twice[y[k], p * s : (p + a) * s]
                     total = 0.0
-                    for i in range(a):
-                        for j in range(s):
-                            total += block[i, j] * other[i, j]
+                    for c in range(a * s):
+                        total += block[c] * shifted[c]
                     out[m, p, q, k] = total

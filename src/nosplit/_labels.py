@@ -34,11 +34,11 @@ def look_up(table: Any, a: Any, b: Any, left: Any, right: Any, out: Any) -> None
 
 @compiled_fast
 def under_labels(K: Any, left: Any, right: Any, out: Any) -> None:
-    """Values of M pairs under all labellings, (M, s, s, d), from their kernel values, (d, s, s, M).
+    """Values of M pairs under all labellings, (M, s, s, d), from their kernel values, (d, M, s, s).
 
     Pair m has left[m] and right[m] rows; where a labelling names a row beyond, the value is 0.
     """
-    d, s, _, M = K.shape
+    d, M, s, _ = K.shape
     block, column = np.empty((s, s)), np.empty(s)
     for m in range(M):
         p, q = left[m], right[m]
@@ -49,7 +49,7 @@ def under_labels(K: Any, left: Any, right: Any, out: Any) -> None:
             for i in range(p):
                 total = 0.0
                 for j in range(q):
-                    block[i, j] = K[u, i, j, m]
+                    block[i, j] = K[u, m, i, j]
                     total += block[i, j]
                 for j in range(q):
                     block[i, j] -= total / q

@@ -61,26 +61,34 @@ def block_of(bank: Bank, u: int, a: Cells, b: Cells) -> Array:
 
 
 def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
-    """Kernel values of all combinations of rows of aligned units, (d, s, s, T).
+    """Kernel values of all combinations of rows of aligned units, (d, T, s, s).
 
     The linear kernel is that of rows moved by a constant, which centring undoes.
     """
     m, s, _ = a.rows.shape
-    K = np.empty((len(bank), s, s, m))
-    bases = [q.reshape(1, -1) for q in block_bases(bank, a, b)]
-    bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+    K = np.empty((len(bank), m, s, s))
+    if bank.operations:
+        from nosplit._cells import cell_bases
+
+        bases = bank.empty_bases(1, m * s * s)
+        left, right = (np.ascontiguousarray(c.rows) for c in (a, b))
+        cell_bases(left, right, bank.want, *(q[0] for q in bases))
+        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
     if bank.linear:
         origin = a.rows[0, 0].astype(np.float64)
-        K[bank.linear] = np.einsum("tip,tjp->ijt", a.rows - origin, b.rows - origin)
+        K[bank.linear] = (a.rows - origin) @ (b.rows - origin).transpose(0, 2, 1)
     for u in bank.others:
-        K[u] = block_of(bank, u, a, b)
+        K[u] = block_of(bank, u, a, b).transpose(2, 0, 1)
     return K
 
 
-def tile_block(bank: Bank, a: Cells, b: Cells) -> Array:
-    """Kernel values of all rows of A units with all rows of B units, (d, s, s, A, B)."""
-    s = a.rows.shape[1]
-    left, right = (c.rows.transpose(1, 0, 2).reshape(-1, c.rows.shape[2]) for c in (a, b))
+def tile_block(bank: Bank, a: Cells, b: Cells, i: Index, j: Index) -> Array:
+    """Kernel values of all combinations of rows of the units a[i] and b[j], (d, M, s, s).
+
+    All rows of a meet all rows of b first, by matrix products where they are wide.
+    """
+    s, p = a.rows.shape[1:]
+    left, right = a.rows.reshape(-1, p), b.rows.reshape(-1, p)
     shape = (len(left), len(right))
     K = np.empty((len(bank), *shape))
     if bank.operations:
@@ -92,4 +100,5 @@ def tile_block(bank: Bank, a: Cells, b: Cells) -> Array:
         K[bank.linear] = (left - origin) @ (right - origin).T
     for u in bank.others:
         K[u] = bank.kernels[u].tile(left, right)
-    return K.reshape(len(bank), s, len(a.rows), s, len(b.rows)).transpose(0, 1, 3, 2, 4)
+    whole = K.reshape(len(bank), len(a.rows), s, len(b.rows), s).transpose(0, 1, 3, 2, 4)
+    return whole[:, i, j]

@@ -125,10 +125,11 @@ class Grouped:
                 )
             case Tile(a, b):
                 left, right = self.cells(a), self.cells(b)
-                K = tile_block(self.bank, left, right)
-                wa, wb = _weights(left), _weights(right)
-                h = np.einsum("ai,dijab,bj->dab", wa, K, wb, optimize=True)
-                return np.asarray(h)
+                i, j = np.indices((len(a), len(b))).reshape(2, -1)
+                K = tile_block(self.bank, left, right, i, j)
+                weights = np.einsum("mi,mj->mij", _weights(left)[i], _weights(right)[j])
+                h = np.einsum("dmij,mij->dm", K, weights)
+                return np.asarray(h.reshape(len(h), len(a), len(b)))
 
     def tables(self, a: range, b: range, *, tile: bool) -> Tables:
         """Values of pairs of units under all their labellings."""
@@ -137,11 +138,11 @@ class Grouped:
         i, j = pairs_of(a, b, tile=tile)
         left, right = self.cells(a), self.cells(b)
         if tile:
-            K = tile_block(self.bank, left, right)[..., i, j]
+            K = tile_block(self.bank, left, right, i, j)
         else:
             K = aligned_block(self.bank, left, right)
         counts = left.counts[i], right.counts[j]
-        values = np.empty(K.shape[::-1])
+        values = np.empty((*K.shape[1:], len(K)))
         under_labels(K, *counts, values)
         # The average over labellings is that over the entries of a pair's table.
         flat = values / np.sqrt(counts[0] * counts[1])[:, None, None, None]

@@ -123,7 +123,7 @@ class Blocks:
 
     Attributes
     ----------
-    K, L : array, shape (M, d, s, s)
+    K, L : array, shape (d, M, s, s)
         Of the kernels on x and on y.
     counts : pair of arrays of int, shape (M,)
         Rows of the two units of each pair.
@@ -135,7 +135,7 @@ class Blocks:
 
     @property
     def flat(self) -> tuple[Array, Array]:
-        """Both, (M, d, s²)."""
+        """Both, (d, M, s²)."""
         return self.K.reshape(*self.K.shape[:2], -1), self.L.reshape(*self.L.shape[:2], -1)
 
 
@@ -231,7 +231,7 @@ class HsicUnits:
     def _values(self, blocks: Blocks) -> Array:
         from nosplit._hsic import values
 
-        h = np.empty((len(self.bank), len(blocks.K)))
+        h = np.empty((len(self.bank), blocks.K.shape[1]))
         values(*blocks.flat, *self.bank.places, h)
         return h
 
@@ -242,7 +242,7 @@ class HsicUnits:
         i, j = pairs_of(a, b, tile=tile)
         blocks, places, d = self.blocks(a, b, i, j, tile=tile), self.bank.places, len(self.bank)
         shifted, second = np.empty((len(i), self.size, self.size, d)), np.empty((d, d))
-        under_shifts(blocks.K, blocks.L, *places, *blocks.counts, shifted)
+        under_shifts(blocks.flat[0], blocks.L, *places, *blocks.counts, shifted)
         average(*blocks.flat, *blocks.counts, *places, second)
         return Tables(shifted, i, j, second)
 
@@ -254,8 +254,9 @@ class HsicUnits:
         counts = left[0].counts[i], right[0].counts[j]
         pair = []
         for bank, one, other in zip(self.bank.factors, left, right, strict=True):
-            whole = (tile_block if tile else aligned_block)(bank, one, other)
-            K = whole[..., i, j] if tile else whole
-            pair.append(np.ascontiguousarray(K.transpose(3, 0, 1, 2)))
+            if tile:
+                pair.append(tile_block(bank, one, other, i, j))
+            else:
+                pair.append(aligned_block(bank, one, other))
             centre(pair[-1], *counts)
         return Blocks(pair[0], pair[1], counts)
