@@ -11,7 +11,7 @@ SOURCES := src tests $(wildcard benchmarks)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format bench bench-power clean
+.PHONY: help venv demo test lint format bench bench-power clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,5 +53,8 @@ bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
 bench-power: $(BENCH)/.stamp ## power against other tests
 	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power.py
 
-clean: ## remove the environments and caches
+clean-cache: ## remove compiled code
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-cache ## remove the environments and caches
 	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -8,8 +8,6 @@ __all__ = [
     "NonFiniteError",
     "NosplitWarning",
     "NotATestWarning",
-    "OrderedDataWarning",
-    "TruncatedSampleWarning",
     "UnsafeAsymptoticsWarning",
 ]
 
@@ -34,14 +32,6 @@ class NosplitWarning(UserWarning):
 
     A warning never accompanies a wrong number: the result stands, and the warning says what the
     reader should know before relying on it. The same texts are kept in the result's `warnings`.
-    """
-
-
-class TruncatedSampleWarning(NosplitWarning):
-    """Rows were left out of the test.
-
-    Samples of different sizes are cut to the smaller one, and an odd unit at the end has no
-    partner. The message and the result's `n_used` say how many rows took part.
     """
 
 
@@ -74,14 +64,6 @@ class UnsafeAsymptoticsWarning(NosplitWarning):
 
     There are too few pairs for the number of kernels, or units take part in so many pairs that
     skewness shows. The true level can differ from the nominal one; exact calibration cannot.
-    """
-
-
-class OrderedDataWarning(NosplitWarning):
-    """The rows look ordered, and were not shuffled.
-
-    Pairs of neighbouring rows are then not independent draws, and the level is not controlled.
-    Shuffle the rows, or let the test do it (`shuffle=True`).
     """
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from nosplit._validation import check_int
 from nosplit.laws import Flips, counted_from
-from nosplit.methods import OST, Adaptive, Method, Naive, Nonnegative
+from nosplit.methods import OST, Adaptive, Method, Nonnegative
 
-__all__ = ["Exact", "has_exact_form", "rank_draws"]
+__all__ = ["Exact", "rank_draws"]
 
 Array = NDArray[np.float64]
 
@@ -35,11 +35,6 @@ class Exact:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "flips", check_int(self.flips, "flips", least=19))
-
-
-def has_exact_form(method: Method) -> bool:
-    """Whether a method can be calibrated by random draws."""
-    return not isinstance(method, Naive)
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
