@@ -137,7 +137,12 @@ SIZES: dict[str, int] = {
 }
 
 
-def sample(name: str, n: int, rng: np.random.Generator, *, null: bool = False):
-    """x and y of a problem; both from the first law if `null`."""
+def sample(name: str, n: int, rng: np.random.Generator, *, null: bool = False, share: float = 1.0):
+    """x and y of a problem; both from the first law if `null`.
+
+    With a `share` below 1 only so many rows of y, on average, are from the second law: MMD² is
+    smaller by share², which 1 / share² times the rows make up for.
+    """
     first, second = PROBLEMS[name]
-    return first(n, rng), (first if null else second)(n, rng)
+    x, y = first(n, rng), (first if null else second)(n, rng)
+    return x, y if share == 1.0 else np.where(rng.random((n, 1)) < share, y, first(n, rng))
