@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -15,10 +13,28 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nosplit
-from nosplit._errors import InputError, NosplitWarning
+from nosplit import _cli_families
+from nosplit._cli import (
+    Alpha,
+    Budget,
+    Calibration,
+    ExitCode,
+    Json,
+    Kernels,
+    Method,
+    NoShuffle,
+    Pairs,
+    Seed,
+    Workers,
+    finish,
+    parse_pairs,
+    print_json,
+    printable,
+    quietly,
+)
+from nosplit._errors import InputError
 from nosplit._validation import check_alpha
 from nosplit.datasets import MNIST
-from nosplit.pairing import Blocks, Pairing
 from nosplit.plan import Plan
 from nosplit.results import TestResult, format_p
 from nosplit.tables import aligned_columns, read_table
@@ -26,32 +42,11 @@ from nosplit.tables import aligned_columns, read_table
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Kernel two-sample tests that learn the kernel and test on the same data, all of it.",
+    help="Kernel tests that learn the kernel and test on the same data, all of it.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-
-Alpha = Annotated[float, typer.Option(help="Level of the test.")]
-Method = Annotated[
-    str,
-    typer.Option(
-        help="auto, ost, nonnegative, wald, best, split, chibar, naive or adaptive.",
-        metavar="NAME",
-    ),
-]
-Pairs = Annotated[
-    str,
-    typer.Option(
-        help="auto, linear, adjacent, complete, a window such as 5, or blocks:64.", metavar="PAIRS"
-    ),
-]
-Calibration = Annotated[str, typer.Option(help="auto, exact or asymptotic.", metavar="NAME")]
-Kernels = Annotated[str, typer.Option(help="default, paper1, paper2 or paper6.", metavar="NAME")]
-Budget = Annotated[float, typer.Option(help="Nominal seconds of one core that auto may spend.")]
-Seed = Annotated[int, typer.Option(help="Seed of the shuffling and of the random draws.", min=0)]
-Workers = Annotated[int | None, typer.Option(help="Threads; all cores by default.", min=1)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -74,14 +69,10 @@ def compare(
     kernels: Kernels = "default",
     budget: Budget = 1.0,
     seed: Seed = 0,
-    no_shuffle: Annotated[
-        bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")
-    ] = False,
+    no_shuffle: NoShuffle = False,
     workers: Workers = None,
     as_json: Json = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if the samples differ.")
-    ] = False,
+    exit_code: ExitCode = False,
 ) -> None:
     """Test whether two files hold samples from the same distribution.
 
@@ -90,12 +81,13 @@ def compare(
     check_alpha(alpha)
     reference = read_table(ref)
     current = aligned_columns(reference, read_table(cur))
-    result = _quietly(
+    result = quietly(
+        nosplit.two_sample_test,
         reference.values,
         current.values,
         kernels=kernels,
         method=method,
-        pairs=_pairs(pairs),
+        pairs=parse_pairs(pairs),
         calibration=calibration,
         budget=budget,
         rng=seed,
@@ -103,13 +95,12 @@ def compare(
         workers=workers,
         progress=sys.stderr.isatty(),
     )
-    rejects = result.reject(alpha)
-    if as_json:
-        _print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
-    else:
-        typer.echo(_printable(f"{ref} and {cur}"))
-        typer.echo(result.summary(alpha))
-    raise typer.Exit(int(exit_code and rejects))
+    title = f"{ref} and {cur}"
+    raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
+
+
+app.command()(_cli_families.gof)
+app.command()(_cli_families.independence)
 
 
 @app.command()
@@ -118,7 +109,7 @@ def demo() -> None:
     console = Console(highlight=False)
     digits, n = MNIST(), 300
     with Console(stderr=True).status("Getting ready (the first run compiles its loops) …"):
-        _quietly(*digits.sample(20))
+        quietly(nosplit.two_sample_test, *digits.sample(20))
     console.print(
         f"Handwritten digits (MNIST, 7 × 7 pixels), two samples of {n} images each.\n"
         "Do they come from the same distribution?",
@@ -126,7 +117,7 @@ def demo() -> None:
     for title, null in (("all digits against odd digits", False), ("all against all", True)):
         x, y = digits.sample(n, null=null)
         start = time.perf_counter()
-        result = _quietly(x, y, progress=sys.stderr.isatty())
+        result = quietly(nosplit.two_sample_test, x, y, progress=sys.stderr.isatty())
         _show(console, title, result, time.perf_counter() - start)
     console.print(
         "\nweight: in the learned combination, on the scale of standard deviations, the largest "
@@ -172,13 +163,13 @@ def plan(
         p=p,
         kernels=kernels,
         method=method,
-        pairs=_pairs(pairs),
+        pairs=parse_pairs(pairs),
         calibration=calibration,
         budget=budget,
     )
     seconds = chosen.estimated_seconds()
     if as_json:
-        _print_json(_plan_dict(chosen, seconds))
+        print_json(_plan_dict(chosen, seconds))
     else:
         typer.echo(f"{chosen}\nOn this machine, about {seconds:.2g} s of one core.")
 
@@ -196,38 +187,10 @@ def _plan_dict(chosen: Plan, seconds: float) -> dict[str, Any]:
     }
 
 
-def _quietly(x: Any, y: Any, **options: Any) -> TestResult:
-    """Test without printing warnings: the result lists them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NosplitWarning)
-        return nosplit.two_sample_test(x, y, **options)
-
-
-def _pairs(text: str) -> Pairing | str | int:
-    """A window such as 5, blocks:64, or a name as it is."""
-    kind, _, size = text.partition(":")
-    if kind == "blocks":
-        if not size.isdecimal():
-            raise InputError(
-                f"`--pairs` as blocks must have a size, as in blocks:64, got {text!r}."
-            )
-        return Blocks(int(size))
-    return int(text) if text.removeprefix("-").isdecimal() else text
-
-
-def _print_json(values: dict[str, Any]) -> None:
-    typer.echo(json.dumps(values, allow_nan=False))
-
-
-def _printable(text: str) -> str:
-    """Text whose control characters are shown, not obeyed."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
-
-
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 0, 1 (`--exit-code`: the samples differ) or 2 (error)."""
     try:
         app(args)
     except InputError as error:
-        typer.echo(_printable(f"error: {error}"), err=True)
+        typer.echo(printable(f"error: {error}"), err=True)
         raise SystemExit(2) from None

@@ -1,0 +1,97 @@
+"""What the commands share: options, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from nosplit._errors import InputError, NosplitWarning
+from nosplit.pairing import Blocks, Pairing
+from nosplit.results import TestResult
+
+__all__ = [
+    "Alpha",
+    "Budget",
+    "Calibration",
+    "ExitCode",
+    "Json",
+    "Kernels",
+    "Method",
+    "NoShuffle",
+    "Pairs",
+    "Seed",
+    "Workers",
+    "finish",
+    "parse_pairs",
+    "print_json",
+    "printable",
+    "quietly",
+]
+
+Alpha = Annotated[float, typer.Option(help="Level of the test.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        help="auto, ost, nonnegative, wald, best, split, chibar, naive or adaptive.",
+        metavar="NAME",
+    ),
+]
+Pairs = Annotated[
+    str,
+    typer.Option(
+        help="auto, linear, adjacent, complete, a window such as 5, or blocks:64.", metavar="PAIRS"
+    ),
+]
+Calibration = Annotated[str, typer.Option(help="auto, exact or asymptotic.", metavar="NAME")]
+Kernels = Annotated[str, typer.Option(help="default, paper1, paper2 or paper6.", metavar="NAME")]
+Budget = Annotated[float, typer.Option(help="Nominal seconds of one core that auto may spend.")]
+Seed = Annotated[int, typer.Option(help="Seed of the shuffling and of the random draws.", min=0)]
+Workers = Annotated[int | None, typer.Option(help="Threads; all cores by default.", min=1)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
+
+
+def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:
+    """Test without printing warnings: the result lists them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        return test(*data, **options)
+
+
+def finish(
+    result: TestResult, title: str, *, alpha: float, as_json: bool, exit_code: bool
+) -> typer.Exit:
+    """Print a result; what it returns ends the command."""
+    rejects = result.reject(alpha)
+    if as_json:
+        print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
+    else:
+        typer.echo(printable(title))
+        typer.echo(result.summary(alpha))
+    return typer.Exit(int(exit_code and rejects))
+
+
+def parse_pairs(text: str) -> Pairing | str | int:
+    """A window such as 5, blocks:64, or a name as it is."""
+    kind, _, size = text.partition(":")
+    if kind == "blocks":
+        if not size.isdecimal():
+            raise InputError(
+                f"`--pairs` as blocks must have a size, as in blocks:64, got {text!r}."
+            )
+        return Blocks(int(size))
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def print_json(values: dict[str, Any]) -> None:
+    typer.echo(json.dumps(values, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """Text whose control characters are shown, not obeyed."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
