@@ -14,7 +14,6 @@ __all__ = [
     "DOT",
     "L1",
     "SQ",
-    "aligned_bases",
     "mend_sq",
     "riffle",
     "tile_l1",
@@ -27,29 +26,6 @@ SQ, L1, DOT = range(3)
 
 # Riffled rows: 2^4 in a run, 2^13 in a buffer, as in `order`. Constants are five times faster here.
 _RUN_BITS, _BUFFER_BITS = 4, 13
-
-
-@compiled_fast
-def aligned_bases(a: Any, b: Any, want: Any, sq: Any, l1: Any, dot: Any) -> None:
-    """Base quantities of the rows a[i] and b[i], (M,) each, as `want` says."""
-    zero = a[0, 0] - a[0, 0]
-    n, p = a.shape
-    for i in range(n):
-        if want[SQ]:
-            total = zero
-            for k in range(p):
-                total += (a[i, k] - b[i, k]) * (a[i, k] - b[i, k])
-            sq[i] = total
-        if want[L1]:
-            total = zero
-            for k in range(p):
-                total += abs(a[i, k] - b[i, k])
-            l1[i] = total
-        if want[DOT]:
-            total = zero
-            for k in range(p):
-                total += a[i, k] * b[i, k]
-            dot[i] = total
 
 
 @compiled_fast

@@ -128,7 +128,7 @@ def accumulate_draws(
 
 def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
     combinations = (units.rows_per_unit / 2.0) ** 2
-    return pairing.jobs(units.n_units, max(64, round(JOB / combinations)))
+    return pairing.jobs(units.n_units, max(JOB // 8, round(JOB / combinations)))
 
 
 def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit.bank import Bank
 
-__all__ = ["Cells", "aligned_block", "block_bases", "block_of", "tile_block"]
+__all__ = ["Cells", "aligned_block", "block_of", "tile_block"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -38,19 +38,6 @@ class Cells:
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not padding, (T, s)."""
         return np.arange(self.rows.shape[1]) < self.counts[:, None]
-
-
-def block_bases(bank: Bank, a: Cells, b: Cells) -> tuple[Array, Array, Array]:
-    """Base quantities of all combinations of rows of aligned units, (s², T)."""
-    m, s, _ = a.rows.shape
-    bases = bank.empty_bases(s * s, m)
-    if bank.operations:
-        from nosplit._loops import aligned_bases
-
-        left, right = ([np.ascontiguousarray(c.rows[:, i]) for i in range(s)] for c in (a, b))
-        for c, (i, j) in enumerate(np.ndindex(s, s)):
-            aligned_bases(left[i], right[j], bank.want, *(q[c] for q in bases))
-    return bases
 
 
 def block_of(bank: Bank, u: int, a: Cells, b: Cells) -> Array:

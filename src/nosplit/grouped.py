@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.bank import Bank
-from nosplit.cells import Cells, aligned_block, block_bases, block_of, tile_block
+from nosplit.cells import Cells, aligned_block, tile_block
 from nosplit.flips import unwrapped
 from nosplit.labels import Labels, Tables, pairs_of
 from nosplit.order import Order, take
@@ -150,20 +150,10 @@ class Grouped:
         return Tables(values, i, j, flat.T @ flat)
 
     def _aligned(self, a: Cells, b: Cells) -> Array:
-        """Values of aligned units: all combinations of their rows, with the weights' products."""
-        bank, (m, s, _) = self.bank, a.rows.shape
-        wa, wb = _weights(a), _weights(b)
-        weights = (wa.T[:, None, :] * wb.T[None, :, :]).reshape(s * s, m)
-        h = np.empty((len(bank), m))
-        bank.evaluate(block_bases(bank, a, b), weights, h)
-        if bank.linear:
-            origin = a.rows[0, 0]
-            features = [np.einsum("ts,tsp->tp", w, c.rows - origin) for w, c in ((wa, a), (wb, b))]
-            h[bank.linear] = np.einsum("tp,tp->t", *features)
-        for u in bank.others:
-            K = block_of(bank, u, a, b).reshape(s * s, m)
-            h[u] = np.einsum("ct,ct->t", weights, K)
-        return h
+        """Values of aligned units: w'Kw' on their blocks of kernel values."""
+        K = aligned_block(self.bank, a, b)
+        half = (K @ _weights(b)[:, :, None])[..., 0]
+        return np.asarray(np.einsum("dti,ti->dt", half, _weights(a)))
 
 
 def _weights(cells: Cells) -> Array:

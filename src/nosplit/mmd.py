@@ -8,11 +8,11 @@ Unequal sizes: see `grouped`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from nosplit.bank import Bank
@@ -83,24 +83,19 @@ class Paired:
         """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
         if isinstance(job, Tile):
             return self._tile(*self._rows(job.a), *self._rows(job.b))
-        parts = [self._aligned(*index) for index in self._aligned_parts(job)]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return self._aligned(*self._aligned_rows(job))
 
-    def _aligned_parts(self, job: Aligned | Band) -> Iterator[tuple[Index, Index, Index, Index]]:
-        """Rows (of x and y in a, of x and y in b) of aligned units: all at once, or lag by lag.
-
-        The rows of a band stay in the cache from lag to lag.
-        """
+    def _aligned_rows(self, job: Aligned | Band) -> tuple[Index, Index, Index, Index]:
+        """Rows (of x and y in a, of x and y in b) of the pairs of a job; a band lag by lag."""
         if isinstance(job, Aligned):
-            yield *self._index(job.a), *self._index(job.b)
-            return
+            return *self._index(job.a), *self._index(job.b)
         n, stop = len(job.units), job.units.stop + job.R
         i, j = self._index(range(job.units.start, min(stop, self.n_units)))
         if stop > self.n_units:
             first = self._index(range(stop - self.n_units))
             i, j = np.concatenate([i, first[0]]), np.concatenate([j, first[1]])
-        for r in range(1, job.R + 1):
-            yield i[:n], j[:n], i[r : r + n], j[r : r + n]
+        ib, jb = (sliding_window_view(rows, n)[1:].ravel() for rows in (i, j))
+        return np.tile(i[:n], job.R), np.tile(j[:n], job.R), ib, jb
 
     def _index(self, units: range) -> tuple[Index, Index]:
         """Rows of x and of y in each of the units."""
@@ -137,12 +132,11 @@ class Paired:
             return column_moments(self.values(job), job)
         from nosplit._evaluate import two_sample_moments
 
-        parts = []
-        for index in self._aligned_parts(job):
-            mean, total = np.empty(len(self.bank)), np.empty((len(self.bank), len(self.bank)))
-            two_sample_moments(*self._compiled(*index), mean, total)
-            parts.append(Moments(len(index[0]), mean, total))
-        return sum(parts[1:], start=parts[0])
+        index = self._aligned_rows(job)
+        d = len(self.bank)
+        mean, total = np.empty(d), np.empty((d, d))
+        two_sample_moments(*self._compiled(*index), mean, total)
+        return Moments(len(index[0]), mean, total)
 
     def _tile(
         self, xa: NDArray[Any], ya: NDArray[Any], xb: NDArray[Any], yb: NDArray[Any]
