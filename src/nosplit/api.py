@@ -29,7 +29,7 @@ from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_
 from nosplit.randomization import Exact
 from nosplit.recipes import Kernels, Recipe, as_recipe, check_own_kernel
 from nosplit.results import Question, TestResult
-from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result
+from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result, unequal_caveats
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
 
@@ -149,6 +149,8 @@ def two_sample_test(
         check_finite(x, "x")
         check_finite(y, "y")
         raise
+    if len(x) != len(y):
+        outcome.caveats += unequal_caveats(outcome, units.n_units)
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
         outcome,
@@ -248,6 +250,14 @@ def mean_test(
     >>> res = mean_test(effect)
     >>> res.reject(0.05), res.method
     (True, 'ost')
+
+    Differences of matched rows have the law of their negatives when nothing differs, so flips of
+    their signs are exact. Here the logits of two classifiers on the same cases:
+
+    >>> logits = np.random.default_rng(1).normal(size=(2, 100, 3))
+    >>> res = mean_test(logits[0] - logits[1], symmetric=True)
+    >>> res.reject(0.05), res.calibration
+    (False, 'exact')
     """
     values = check_matrix(h, "h")
     if len(values) < 2:
