@@ -306,3 +306,14 @@ def test_input_is_left_alone():
     mean_test(x)
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(y, Y)
+
+
+def test_unequal_sizes_carry_a_warning_where_skewness_shows():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2000, 1)), rng.normal(size=(300, 1))
+    options = {"kernels": "paper2", "calibration": "asymptotic", "method": "ost"}
+    with pytest.warns(nosplit.UnsafeAsymptoticsWarning, match="samples of different sizes"):
+        res = nosplit.two_sample_test(x, y, pairs=2, **options)
+    assert "samples of different sizes" in res.warnings[0]
+    assert not nosplit.two_sample_test(x, rng.normal(size=(600, 1)), pairs=2, **options).warnings
+    assert not nosplit.two_sample_test(x, y, kernels="paper2").warnings

@@ -28,7 +28,14 @@ from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Selection, Sp
 from nosplit.moments import Moments
 from nosplit.normal import Whitening
 from nosplit.pairing import Pairing
-from nosplit.plan import ASYMPTOTIC, Plan, safe_window, smallest_safe_pairs, width
+from nosplit.plan import (
+    ASYMPTOTIC,
+    Plan,
+    safe_when_unequal,
+    safe_window,
+    smallest_safe_pairs,
+    width,
+)
 from nosplit.randomization import Exact, rank_draws
 from nosplit.results import Question, TestResult
 
@@ -41,6 +48,7 @@ __all__ = [
     "split_at",
     "test_rows",
     "to_result",
+    "unequal_caveats",
 ]
 
 Array = NDArray[np.float64]
@@ -272,6 +280,18 @@ def _unsafe(pairing: Pairing, n_units: int, d: int) -> list[Caveat]:
         )
         caveats.append((UnsafeAsymptoticsWarning, text))
     return caveats
+
+
+def unequal_caveats(outcome: Outcome, n_units: int) -> list[Caveat]:
+    """What to know of an asymptotic test of samples of different sizes."""
+    n_pairs, d = outcome.n_pairs, len(outcome.tau)
+    if outcome.calibration != ASYMPTOTIC or safe_when_unequal(n_units, n_pairs, d):
+        return []
+    text = (
+        f"{n_units} units and {n_pairs} pairs are few for the normal approximation with samples "
+        "of different sizes, if the data is skewed: use calibration='exact'."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
 
 
 def to_result(
