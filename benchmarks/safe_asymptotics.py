@@ -281,7 +281,8 @@ Two things make the level drift, and the rule has one condition for each.
 
 Heavy tails alone do not, as long as the samples have equal sizes: h then has a symmetric law, and a
 huge value raises the estimated spread as much as the mean. With **very unequal sizes and skewed,
-heavy-tailed data** they do: see the last section, which the rule does not cover.
+heavy-tailed data** they do (see the last section), so samples of different sizes are trusted from
+500 units and 100 pairs a kernel on.
 
 ## Inside the rule, equal sizes
 
