@@ -79,7 +79,7 @@ class MultivariateNormal:
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x."""
-        return -_precise(_rows(x, self.mean) - self.mean, self.cov)
+        return _precise(self.mean - _rows(x, self.mean), self.cov)
 
     def logpdf(self, x: ArrayLike, /) -> Array:
         """Logarithm of the density at the rows of x."""
