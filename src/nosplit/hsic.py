@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 # Bandwidths as multiples of the median distance (benchmarks/hsic_kernels.py).
-FACTORS = (0.5, 1.0, 2.0)
+FACTORS = (0.25, 1.0, 4.0)
 
 
 @dataclass(frozen=True, repr=False)
