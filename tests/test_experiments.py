@@ -25,7 +25,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import nosplit
-from nosplit import InputError
+from nosplit import InputError, Whitening
 from nosplit.datasets import DATASETS
 from nosplit.experiments import pool, runner
 from nosplit.experiments.beyond import WAYS, Beyond
@@ -37,7 +37,7 @@ from nosplit.experiments.grids import COMBINED
 from nosplit.experiments.journal import Journal
 from nosplit.experiments.normals import LEVELS, theorem_methods
 from nosplit.experiments.runner import run
-from nosplit.experiments.statistics import METHODS, Statistics, pair_values
+from nosplit.experiments.statistics import METHODS, Statistics, pair_values, stack
 from nosplit.experiments.studies import STUDIES
 from nosplit.experiments.table import COLUMNS, Row, read_csv
 from nosplit.experiments.work import Cell, Chunk, Count, Task, tasks_of
@@ -114,9 +114,12 @@ def assert_not_worse(better, worse, comparisons=1):
 def test_type2_against_paper(pooled):
     cells = [(name, d) for name in ("diff_var", "mnist", "blobs") for d in (1, 2, 6)]
     for name, d in cells:
-        ost = pooled("type2", "ost", dataset=name, d=d)
-        for other in (*SPLITS, "wald"):
-            assert_not_worse(ost, pooled("type2", other, dataset=name, d=d), 45)
+        ost, wald = (pooled("type2", m, dataset=name, d=d) for m in ("ost", "wald"))
+        for split in SPLITS:
+            assert_not_worse(ost, pooled("type2", split, dataset=name, d=d), 36)
+        # With six kernels the two truncate Σ on different scales, and cannot be compared.
+        if d < 6:
+            assert_not_worse(ost, wald, 6)
     only = [pooled("type2", s, dataset="diff_var", d=1) for s in SPLITS]
     for more, less in pairwise(only):
         assert_not_worse(more, less, 3)
@@ -149,13 +152,25 @@ def test_polynomial_against_paper(pooled):
 
 def test_constraints_against_paper(pooled):
     for name in ("diff_var", "mnist", "blobs"):
-        ost, wald, positive = (
-            pooled("constraints", m, dataset=name) for m in ("ost", "wald", "nonnegative")
-        )
-        assert_not_worse(ost, wald, 3)
+        ost, positive = (pooled("constraints", m, dataset=name) for m in ("ost", "nonnegative"))
         # β ≥ 0 helps on MNIST and hurts on Blobs.
         if name != "diff_var":
             assert (positive > ost) == (name == "mnist")
+
+
+@pytest.mark.parametrize("whitening", [Whitening(), Whitening(standardise=False, rcond=1e-6)])
+def test_ost_against_wald_like_for_like(whitening):
+    """With the same truncation the constraint Σβ ≥ 0 does not cost power: the paper's point."""
+    rng = np.random.default_rng(7)
+    samples = [DATASETS["blobs"].sample(2500, rng) for _ in range(200)]
+    found = stack(
+        Statistics.of_values(pair_values(x, y, paper_kernels(6, 1.2))) for x, y in samples
+    )
+    ost, wald = (
+        int((found.apply(method(whitening)).log_pvalue <= np.log(0.05)).sum())
+        for method in (nosplit.OST, nosplit.Wald)
+    )
+    assert_not_worse((ost, 200), (wald, 200))
 
 
 def test_discrete_against_paper(pooled):
@@ -297,6 +312,28 @@ def row(rejections, trials=1000, method="ost"):
 def test_a_claim_is_judged_by_the_error_of_the_rates(judge, better, worse, supported):
     verdict = judge("a claim", [versus(row(better), row(worse, method="wald"))])
     assert verdict.supported is supported
+
+
+def test_methods_are_compared_chunk_by_chunk():
+    """Shared draws: one rejection less in every second chunk is a clear difference."""
+    better = [50 + i % 7 for i in range(40)]
+    worse = [b - (i % 2) for i, b in enumerate(better)]
+    rows = [
+        Row("type2", "blobs", 6, 1000, "ost", 4000, sum(counts), tuple(counts))
+        for counts in (better, worse)
+    ]
+    assert all_clear("a claim", [versus(*rows)]).supported
+    assert not none_fails("a claim", [versus(*rows[::-1])]).supported
+    apart = [replace(row, by_chunk=()) for row in rows]
+    assert not all_clear("a claim", [versus(*apart)]).supported
+
+
+def test_page_keeps_what_earlier_runs_found(tmp_path):
+    run(["densities"], out=tmp_path, workers=1)
+    verdicts = run(["samples"], out=tmp_path, workers=1)
+    assert list(verdicts) == ["samples", "densities"]
+    assert all(verdict.supported for verdict in verdicts["densities"])
+    assert 'src="densities.png"' in (tmp_path / "index.html").read_text()
 
 
 def test_a_failed_claim_says_where():

@@ -65,8 +65,8 @@ class Experiment:
 
 _TRUNCATION = (
     "OST, split and naive cut off eigenvalues of Σ below 1e-6 of the largest, as the authors do; "
-    "Wald does so on the correlation scale. The line “our defaults” is OST on the correlation "
-    "scale at 1e-10."
+    "Wald does so on the correlation scale, where more directions are left. The line “our "
+    "defaults” is OST on the correlation scale at 1e-10."
 )
 
 EXPERIMENTS: Mapping[str, Experiment] = {

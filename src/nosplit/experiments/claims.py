@@ -1,11 +1,12 @@
 """What the paper says of its figures, held against the rates.
 
 A claim is a set of comparisons. One comparison *fails clearly* if it is wrong by more than the
-error of the simulation: every comparison is tested with the normal law, at levels that add up to
-1 % over all comparisons of the claim. A claim that fails clearly anywhere is not supported.
+error of the simulation: every comparison is tested, at levels that add up to 1 % over all
+comparisons of the claim. A claim that fails clearly anywhere is not supported.
 
-Two methods are compared as if their draws were independent. They share them, so the true error
-of a difference is smaller; the number of comparisons that hold as they stand is told as well.
+Methods see the same draws, so the error of a difference comes from the differences in chunks of
+trials, by Student's law. Where there are too few chunks for that, draws count as independent,
+which makes the error too large.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
+from statistics import NormalDist, stdev
+
+from scipy import special
 
 from nosplit import InputError
 from nosplit.experiments.table import Row
@@ -31,6 +34,7 @@ __all__ = [
 ]
 
 FALSE_ALARM = 0.01
+FEWEST_CHUNKS = 20
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,21 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Something that should be at least 0, with its standard error and a description."""
+    """Something that should be at least 0, with its standard error and a description.
+
+    `chunks` is the number of differences that the error was found from; 0 if it was not.
+    """
 
     difference: float
     error: float
     text: str
+    chunks: int = 0
+
+    def margin(self, level: float) -> float:
+        """How far it may be off by chance, one-sided at this level."""
+        if self.chunks:
+            return self.error * float(special.stdtrit(self.chunks - 1, 1 - level))
+        return self.error * NormalDist().inv_cdf(1 - level)
 
 
 def _variance(row: Row) -> float:
@@ -59,12 +73,17 @@ def _variance(row: Row) -> float:
 
 def versus(better: Row, worse: Row) -> Comparison:
     """`better` rejects at least as often as `worse`."""
-    return Comparison(
-        better.rate - worse.rate,
-        math.sqrt(_variance(better) + _variance(worse)),
-        f"{_place(better)}: {_short(better)} against {_short(worse)}"
-        + (f" with d={worse.d}" if worse.d != better.d else ""),
-    )
+    text = f"{_place(better)}: {_short(better)} against {_short(worse)}"
+    if worse.d != better.d:
+        text += f" with d={worse.d}"
+    difference = better.rate - worse.rate
+    chunks = len(better.by_chunk)
+    if chunks < FEWEST_CHUNKS or chunks != len(worse.by_chunk):
+        error = math.sqrt(_variance(better) + _variance(worse))
+        return Comparison(difference, error, text)
+    pairs = zip(better.by_chunk, worse.by_chunk, strict=True)
+    spread = stdev(a - b for a, b in pairs)
+    return Comparison(difference, spread * math.sqrt(chunks) / better.trials, text, chunks)
 
 
 def at_least(row: Row, level: float) -> Comparison:
@@ -81,8 +100,8 @@ def at_most(row: Row, level: float) -> Comparison:
 
 def none_fails(claim: str, comparisons: Sequence[Comparison], *, share: float = 0.0) -> Verdict:
     """Supported if no comparison fails clearly, or at most this share of them."""
-    z = _bound(comparisons)
-    failed = sorted((c for c in comparisons if c.difference < -z * c.error), key=_difference)
+    level = _level(comparisons)
+    failed = sorted((c for c in comparisons if c.difference < -c.margin(level)), key=_difference)
     held, total = sum(c.difference >= 0 for c in comparisons), len(comparisons)
     evidence = f"holds as it stands in {held} of {total} comparisons"
     if held < total:
@@ -92,24 +111,24 @@ def none_fails(claim: str, comparisons: Sequence[Comparison], *, share: float = 
 
 def all_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
     """Supported if every comparison holds clearly."""
-    z = _bound(comparisons)
-    doubtful = sorted((c for c in comparisons if c.difference <= z * c.error), key=_difference)
+    level = _level(comparisons)
+    doubtful = sorted((c for c in comparisons if c.difference <= c.margin(level)), key=_difference)
     clear, total = len(comparisons) - len(doubtful), len(comparisons)
     return Verdict(claim, not doubtful, f"clearly so in {clear} of {total}{_examples(doubtful)}")
 
 
 def some_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
     """Supported if at least one comparison holds clearly."""
-    z = _bound(comparisons)
-    clear = sorted((c for c in comparisons if c.difference > z * c.error), key=_difference)
+    level = _level(comparisons)
+    clear = sorted((c for c in comparisons if c.difference > c.margin(level)), key=_difference)
     evidence = f"clearly so in {len(clear)} of {len(comparisons)}"
     return Verdict(claim, bool(clear), evidence + _examples(clear[::-1], "for example"))
 
 
-def _bound(comparisons: Sequence[Comparison]) -> float:
+def _level(comparisons: Sequence[Comparison]) -> float:
     if not comparisons:
         raise InputError("`comparisons` must not be empty: the rows of a method are missing.")
-    return NormalDist().inv_cdf(1 - FALSE_ALARM / len(comparisons))
+    return FALSE_ALARM / len(comparisons)
 
 
 def _difference(comparison: Comparison) -> float:

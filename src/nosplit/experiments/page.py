@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
@@ -10,7 +12,10 @@ from nosplit.experiments.catalogue import EXPERIMENTS, Experiment
 from nosplit.experiments.claims import Verdict
 from nosplit.experiments.table import read_csv, write_whole
 
-__all__ = ["write_page"]
+__all__ = ["JOURNALS", "write_page", "write_verdicts"]
+
+# Where what is not for the reader is kept.
+JOURNALS = ".journal"
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
@@ -28,8 +33,8 @@ td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0;
 
 def write_page(out: Path) -> Mapping[str, Sequence[Verdict]]:
     """Write index.html for all experiments whose figure is there; return their verdicts."""
-    present = {name: e for name, e in EXPERIMENTS.items() if (out / f"{name}.png").exists()}
-    verdicts = {name: _verdicts(out, name, e) for name, e in present.items()}
+    present = {name: e for name, e in EXPERIMENTS.items() if _is_there(out, name)}
+    verdicts = {name: _read_verdicts(out, name) for name in present}
     sections = "\n".join(_section(out, name, e, verdicts[name]) for name, e in present.items())
     write_whole(
         out / "index.html",
@@ -41,16 +46,28 @@ def write_page(out: Path) -> Mapping[str, Sequence[Verdict]]:
         "<p>Every figure of the paper (Kübler, Jitkrittum, Schölkopf and Muandet, 2020) drawn "
         "anew, with the paper's claims and whether these data support them. A claim is not "
         "supported if a comparison fails by more than the error of the simulation (level 1 % "
-        "over all comparisons of the claim). “≤” compares Type-II errors. Bars are 95 % "
-        "intervals.</p>\n"
+        "over all comparisons of the claim; methods see the same draws, and are compared chunk "
+        "of trials by chunk of trials). “≤” compares Type-II errors. Bars are 95 % intervals of "
+        "a single rate.</p>\n"
         f"{sections}\n</html>\n",
     )
     return verdicts
 
 
-def _verdicts(out: Path, name: str, experiment: Experiment) -> Sequence[Verdict]:
-    table = out / f"{name}.csv"
-    return experiment.claims(read_csv(table) if table.exists() else [])
+def _is_there(out: Path, name: str) -> bool:
+    return (out / f"{name}.png").exists() and (out / JOURNALS / f"{name}.claims.json").exists()
+
+
+def write_verdicts(out: Path, name: str, verdicts: Sequence[Verdict]) -> None:
+    """Keep the verdicts on an experiment for the page."""
+    (out / JOURNALS).mkdir(exist_ok=True)
+    text = json.dumps([asdict(verdict) for verdict in verdicts], indent=1)
+    write_whole(out / JOURNALS / f"{name}.claims.json", text)
+
+
+def _read_verdicts(out: Path, name: str) -> Sequence[Verdict]:
+    path = out / JOURNALS / f"{name}.claims.json"
+    return [Verdict(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
 def _section(out: Path, name: str, experiment: Experiment, verdicts: Sequence[Verdict]) -> str:

@@ -14,15 +14,13 @@ from nosplit.experiments.catalogue import EXPERIMENTS, Experiment
 from nosplit.experiments.claims import Verdict
 from nosplit.experiments.figures import require_matplotlib
 from nosplit.experiments.journal import Journal
-from nosplit.experiments.page import write_page
+from nosplit.experiments.page import JOURNALS, write_page, write_verdicts
 from nosplit.experiments.pool import run_all
 from nosplit.experiments.studies import STUDIES
 from nosplit.experiments.table import Row, write_csv
-from nosplit.experiments.work import Chunk, Task, tasks_of
+from nosplit.experiments.work import Chunk, Count, Task, tasks_of
 
 __all__ = ["run"]
-
-JOURNALS = ".journal"
 
 
 def run(
@@ -117,10 +115,11 @@ def _do(
 
 
 def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> None:
-    """Write the table and the figure of an experiment."""
+    """Write the table, the verdicts and the figure of an experiment."""
     rows = _rows(name, experiment, chunks)
     if rows:
         write_csv(out / f"{name}.csv", rows)
+    write_verdicts(out, name, experiment.claims(rows))
     values = [value for chunk in chunks for value in chunk.values]
     figure = experiment.draw(rows, values)
     figure.savefig(out / f"{name}.png", dpi=150)
@@ -130,17 +129,22 @@ def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chun
 
 def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[Row]:
     """Counts added up over chunks, in the order of datasets, sizes and the figure's methods."""
-    totals: dict[tuple[str, int, int, str], list[int]] = {}
-    for chunk in chunks:
-        for c in chunk.counts:
-            if experiment.keeps(c.d, c.method):
-                total = totals.setdefault((c.dataset, c.d, c.n, c.method), [0, 0])
-                total[0] += c.trials
-                total[1] += c.rejections
-    rows = [Row(name, *key, *total) for key, total in totals.items()]
+    points: dict[tuple[str, int, int, str], list[Count]] = {}
+    for count in (c for chunk in chunks for c in chunk.counts):
+        if experiment.keeps(count.d, count.method):
+            key = (count.dataset, count.d, count.n, count.method)
+            points.setdefault(key, []).append(count)
+    rows = [_row(name, *key, counts) for key, counts in points.items()]
     order = {method: i for i, method in enumerate(experiment.methods)}
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     return sorted(rows, key=lambda r: (datasets.index(r.dataset), r.d, r.n, order[r.method]))
+
+
+def _row(name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[Count]) -> Row:
+    trials, rejections = sum(c.trials for c in counts), sum(c.rejections for c in counts)
+    same = len({c.trials for c in counts}) == 1
+    by_chunk = tuple(c.rejections for c in counts) if same else ()
+    return Row(name, dataset, d, n, method, trials, rejections, by_chunk)
 
 
 @contextmanager

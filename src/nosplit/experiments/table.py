@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
 
@@ -30,6 +30,9 @@ _Z = NormalDist().inv_cdf(0.975)
 class Row:
     """How often a method rejected, at one point of a figure.
 
+    `by_chunk` holds the rejections of each full chunk of trials, where they are known; it is no
+    column of the table. Methods see the same draws, chunk by chunk.
+
     Examples
     --------
     >>> row = Row("type2", "blobs", 6, 4000, "ost", trials=200, rejections=150)
@@ -46,6 +49,7 @@ class Row:
     method: str
     trials: int
     rejections: int
+    by_chunk: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def rate(self) -> float:
