@@ -117,12 +117,10 @@ def _step(x: Any, trial: Any, index: Any, size: int) -> int:
 
 
 @compiled
-def _solve_one(C: Any, t: Any, dependent: float, x: Any) -> None:
+def _solve_one(C: Any, t: Any, dependent: float, room: Any, x: Any) -> None:
     d = t.shape[0]
-    L = np.empty((d, d))
-    right, change, trial = np.empty(d), np.empty(d), np.empty(d)
-    index = np.empty(d, np.int64)
-    blocked = np.zeros(d, np.bool_)
+    L, right, change, trial, index, blocked = room
+    blocked[:] = False
     size, u, settled = 0, -1, True
     x[:] = 0.0
     for _ in range(20 * d + 20):
@@ -155,9 +153,19 @@ def _solve_one(C: Any, t: Any, dependent: float, x: Any) -> None:
 @compiled
 def _solve_many(C: Any, t: Any, dependent: float) -> Any:
     x = np.empty_like(t)
+    d = t.shape[1]
+    numbers = np.empty((3, d))
+    room = (
+        np.empty((d, d)),
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        np.empty(d, np.int64),
+        np.empty(d, np.bool_),
+    )
     shared = C.shape[0] == 1
     for b in range(t.shape[0]):
-        _solve_one(C[0 if shared else b], t[b], dependent, x[b])
+        _solve_one(C[0 if shared else b], t[b], dependent, room, x[b])
     return x
 
 
