@@ -52,6 +52,7 @@ bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
 
 bench-power: $(BENCH)/.stamp ## power against other tests
 	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power.py
+	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power_ksd_hsic.py
 
 clean-cache: ## remove compiled code
 	find src -name '*.nb[ic]' -delete
