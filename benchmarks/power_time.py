@@ -18,6 +18,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter
 
 import nosplit
 from pages import DOCS, share, table, wilson, write_section
@@ -60,20 +61,15 @@ def plot(found, trials: int) -> None:
     axes.plot(seconds, power, "o-", label="asymptotic, window R")
     for w, s, p in zip(windows, seconds, power, strict=True):
         text = w if w == "linear" else f"R = {w}"
-        place = (-6, 6) if w == "1" else (7, -10)
-        axes.annotate(
-            text,
-            (s, p),
-            place,
-            textcoords="offset points",
-            fontsize=9,
-            ha="right" if w == "1" else "left",
-        )
+        axes.annotate(text, (s, p), (0, 9), textcoords="offset points", fontsize=9, ha="right")
     hits, spent = found["auto"]
     axes.plot([spent], [hits / trials], "s", label="auto")
     axes.set(
         xscale="log", xlabel="seconds of one core", ylabel="power at level .05", ylim=(0, 1.04)
     )
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.legend(frameon=False, loc="lower right")
     axes.grid(alpha=0.3)
     figure.savefig(DOCS / "power_time.png", dpi=120)
