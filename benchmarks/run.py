@@ -75,6 +75,31 @@ def bandwidth_rows(rows: int) -> list[tuple[str, str, str]]:
     return out
 
 
+def limit_rows() -> list[tuple[str, str, str]]:
+    """What stands in the way at p = 10: computing and reading, each on its own, on one core."""
+    from nosplit._evaluate import exp
+    from nosplit.accumulate import accumulate
+    from nosplit.bank import Bank
+    from nosplit.mmd import Paired
+    from nosplit.order import Natural
+    from nosplit.pairing import Linear
+
+    rng = np.random.default_rng(6)
+    x, y = rng.standard_normal((16384, 10)), rng.standard_normal((16384, 10))
+    units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 4.5)), range(16384))
+    compute = 1e9 * best(lambda: accumulate(units, Linear(), workers=1), 40) / 8192
+    read = 1e9 * 320.0 / read_bandwidth(rng.standard_normal((4_000_000, 10)), 1)
+    q, out, bits = rng.random(8192), np.empty(8192), np.empty(8192, np.int64)
+    rate = 8192 / best(lambda: exp(q, 1.0, out, bits), 200)
+    both = f"{read / (read + compute):.2f} in turn, {min(1.0, read / compute):.2f} if overlapped"
+    return [
+        ("limit, p = 10: reading a pair's rows", f"{read:.0f} ns", "report"),
+        ("limit, p = 10: computing, rows in the cache", f"{compute:.0f} ns", "report"),
+        ("limit, p = 10: share of read speed these allow", both, "report"),
+        ("limit: exponentials a second, one core", f"{rate / 1e9:.2f}·10⁹", "report"),
+    ]
+
+
 def torch_row() -> tuple[str, str, str]:
     """Against a straightforward PyTorch transcription of the estimator."""
     import torch
@@ -270,6 +295,7 @@ def table(rows: list[tuple[str, str, str]]) -> str:
 
 SECTIONS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
     "bandwidth": lambda: bandwidth_rows(40_000_000),
+    "limits": limit_rows,
     "torch": lambda: [torch_row()],
     "cvxopt": cvxopt_rows,
     "mmdagg": lambda: [mmdagg_row()],

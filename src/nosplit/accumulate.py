@@ -31,7 +31,7 @@ S = TypeVar("S", Moments, Part)
 Step = Callable[[int], None]
 
 # Kernel evaluations in a job: what a core's second cache holds.
-JOB = 8192
+JOB = 32768
 
 
 class Units(Protocol):
@@ -128,7 +128,7 @@ def accumulate_draws(
 
 def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
     combinations = (units.rows_per_unit / 2.0) ** 2
-    return pairing.jobs(units.n_units, max(JOB // 8, round(JOB / combinations)))
+    return pairing.jobs(units.n_units, max(JOB // 32, round(JOB / combinations)))
 
 
 def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:

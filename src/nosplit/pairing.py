@@ -194,9 +194,9 @@ class Complete:
 def _all_pairs(units: range, size: int) -> Iterator[Job]:
     """Square tiles over the pairs of `units`, all of about the same side.
 
-    A tile of 8 × `size` pairs is large enough for matrix products to run at full speed.
+    A tile of 2 × `size` pairs is large enough for matrix products to run at full speed.
     """
-    parts = max(1, -(-len(units) // max(1, round((8 * size) ** 0.5))))
+    parts = max(1, -(-len(units) // max(1, round((2 * size) ** 0.5))))
     cuts = [len(units) * i // parts for i in range(parts + 1)]
     ranges = [units[i:j] for i, j in pairwise(cuts)]
     for i, a in enumerate(ranges):
