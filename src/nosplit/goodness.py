@@ -12,6 +12,7 @@ from nosplit._errors import InputError, UnsafeAsymptoticsWarning
 from nosplit._score import Score, scores_of
 from nosplit._validation import check_rng, check_sample, resolve
 from nosplit.chains import (
+    Caveat,
     Runs,
     chain_units,
     default_chain_kernels,
@@ -44,6 +45,9 @@ GOODNESS = Question(
 WILD = "wild"
 # Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
 SMALLEST_WILD = 50
+# Pairs a kernel from which the closed form is called safe. Stein values are skewed, those of two
+# samples are not: more are needed than there (docs/goodness_of_fit.md).
+SMALLEST_PAIRS = 500
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
 SECONDS_REPLICATE = 5e-4
 # Rows that the median heuristic looks at.
@@ -342,10 +346,24 @@ def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:
         outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
         outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
         return
-    outcome.caveats += looks_like_a_chain(units)
+    outcome.caveats += looks_like_a_chain(units) + _few_pairs(outcome)
     if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
         text = (
             f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
             "safe): give a model that can sample and use calibration='simulate'."
         )
         outcome.caveats.append((UnsafeAsymptoticsWarning, text))
+
+
+def _few_pairs(outcome: Outcome) -> list[Caveat]:
+    """What to say of too few pairs for the closed form, where nothing has been said yet."""
+    needed = SMALLEST_PAIRS * len(outcome.tau)
+    said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
+    if said or outcome.calibration != ASYMPTOTIC or outcome.n_pairs >= needed:
+        return []
+    text = (
+        f"{outcome.n_pairs} pairs are few for the normal approximation of {len(outcome.tau)} Stein "
+        f"statistics (at least {needed} are safe): use calibration='wild' or 'simulate', or more "
+        "pairs."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
