@@ -35,6 +35,7 @@ from nosplit._cli import (
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha
 from nosplit.datasets import MNIST
+from nosplit.experiments.command import reproduce
 from nosplit.plan import Plan
 from nosplit.results import TestResult, format_p
 from nosplit.tables import aligned_columns, read_table
@@ -185,6 +186,9 @@ def _plan_dict(chosen: Plan, seconds: float) -> dict[str, Any]:
         "estimated_seconds": seconds,
         "reason": chosen.reason,
     }
+
+
+app.command()(reproduce)
 
 
 def main(args: Sequence[str] | None = None) -> None:
