@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import nosplit
 from nosplit import InputError
 from nosplit.cli import main
-from nosplit.tables import read_table
+from nosplit.files import read_table
 
 SMALL = ("--kernels", "paper2", "--calibration", "exact")  # quick, and quiet about asymptotics
 

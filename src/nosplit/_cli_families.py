@@ -27,7 +27,7 @@ from nosplit._cli import (
 )
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha
-from nosplit.tables import read_table
+from nosplit.files import read_table
 
 __all__ = ["gof", "independence"]
 

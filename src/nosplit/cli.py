@@ -36,9 +36,9 @@ from nosplit._errors import InputError
 from nosplit._validation import check_alpha
 from nosplit.datasets import MNIST
 from nosplit.experiments.command import reproduce
+from nosplit.files import aligned_columns, read_table
 from nosplit.plan import Plan
 from nosplit.results import TestResult, format_p
-from nosplit.tables import aligned_columns, read_table
 
 __all__ = ["app", "main"]
 
