@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import nosplit
+from nosplit._lazy import extra
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,9 +45,17 @@ def test_mnist_licence_keeps_the_attribution(wheel):
 
 
 def test_import_is_light():
-    heavy = ["numba", "scipy.stats", "matplotlib", "typer", "rich"]
+    heavy = ["numba", "scipy.stats", "matplotlib", "typer", "rich", "narwhals", "pandas", "polars"]
+    heavy += ["pyarrow", "dask", "pyspark", "jinja2"]
     program = f"import sys, nosplit; print(*(m for m in {heavy} if m in sys.modules))"
     result = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert result.stdout.split() == []
+
+
+def test_missing_extra_names_its_pip_line_iv(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+    with pytest.raises(nosplit.InputError, match=r"`pyarrow`.*pip install 'nosplit\[tables\]'"):
+        extra("pyarrow", "tables")
+    assert extra("json", "tables") is sys.modules["json"]
