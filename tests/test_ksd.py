@@ -25,12 +25,13 @@ from nosplit import (
 from nosplit._errors import DependentRowsWarning, UnsafeAsymptoticsWarning
 from nosplit.accumulate import accumulate, accumulate_draws
 from nosplit.chains import Runs, batch_length, lag_one
-from nosplit.goodness import SMALLEST_PAIRS, SMALLEST_WILD
+from nosplit.goodness import SMALLEST_WILD
 from nosplit.kernels import IMQ, Laplace
 from nosplit.ksd import SteinBank, SteinUnits, default_stein_kernels
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window
 from nosplit.pairing import Linear as LinearPairs
+from nosplit.steps import SMALLEST_PAIRS
 
 KERNELS = (
     Gaussian(0.5),

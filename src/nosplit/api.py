@@ -20,15 +20,15 @@ from nosplit._validation import (
     check_vector,
 )
 from nosplit.bank import Bank
-from nosplit.kernels import median_bandwidth
+from nosplit.fitting import fit_bank
 from nosplit.methods import Method, Naive, Split
 from nosplit.mmd import Grouped, Paired, two_sample_units
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Blocks, Complete, Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
 from nosplit.randomization import Exact
-from nosplit.recipes import Kernels, Recipe, as_recipe, check_own_kernel
-from nosplit.results import Question, TestResult
+from nosplit.recipes import Kernels, Recipe, as_recipe
+from nosplit.results import TWO_SAMPLE, Question, TestResult
 from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result, unequal_caveats
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
@@ -36,11 +36,6 @@ __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
 Array = NDArray[np.float64]
 Seed = int | np.random.Generator
 
-TWO_SAMPLE = Question(
-    "Do two samples come from the same distribution?",
-    "The samples differ",
-    "No evidence of a difference",
-)
 MEAN = Question(
     "Is the mean of every base function zero?",
     "Some mean is not zero",
@@ -51,8 +46,6 @@ NORMAL = Question(
     "Some mean is not zero",
     "No evidence of a mean other than zero",
 )
-# Rows that the median heuristic looks at, in whole units.
-MEDIAN_ROWS = 500
 
 
 def two_sample_test(
@@ -351,35 +344,12 @@ def fitted_units(
     """Units of two samples, dealt in random order if there is a generator, with their kernels."""
     orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
     units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
-    units = replace(units, bank=_fitted(recipe, units))
+    units = replace(units, bank=fit_bank(recipe, units))
     if units.bank.others or isinstance(units, Grouped):
         # The compiled loops over aligned pairs look at every distance; nothing else does.
         check_finite(x, "x")
         check_finite(y, "y")
     return units
-
-
-def _fitted(recipe: Recipe, units: Paired | Grouped) -> Bank:
-    """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
-    if recipe.given:
-        kernels = recipe.build()
-    else:
-        count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
-        chosen = (np.arange(count) * units.n_units) // count
-        rows = np.concatenate([units.rows(int(u)) for u in chosen])
-        kernels = recipe.build(*_medians(rows))
-    some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
-    for kernel in kernels:
-        check_own_kernel(kernel, some, others)
-    return Bank(kernels)
-
-
-def _medians(rows: NDArray[Any]) -> tuple[float, float]:
-    """Median L2 and L1 distances; what is wrong with the rows is said of the samples."""
-    try:
-        return median_bandwidth(rows), median_bandwidth(rows, base="l1")
-    except InputError as error:
-        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
 
 
 def _mean_calibration(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from nosplit._errors import InputError, UnsafeAsymptoticsWarning
 from nosplit._score import Score, scores_of
 from nosplit._validation import check_rng, check_sample, resolve
 from nosplit.chains import (
-    Caveat,
     Runs,
     chain_units,
     default_chain_kernels,
@@ -20,38 +18,35 @@ from nosplit.chains import (
     looks_like_a_chain,
     smallest_safe_batches,
 )
-from nosplit.kernels import IMQ, Kernel, as_kernel, median_bandwidth
-from nosplit.ksd import SteinBank, SteinUnits, default_stein_kernels
+from nosplit.fitting import SteinKernels, fit_stein_bank, stein_kernels
+from nosplit.kernels import IMQ
+from nosplit.ksd import SteinUnits
 from nosplit.methods import Method, Naive
 from nosplit.models import SamplingModel
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Complete, Linear, Pairing, Window, as_pairing
 from nosplit.plan import ASYMPTOTIC, SECONDS_FIXED, Plan, Sizes, choose
 from nosplit.randomization import Exact
-from nosplit.results import Question, TestResult
+from nosplit.results import GOODNESS, TestResult
 from nosplit.simulation import SIMULATE, simulate
-from nosplit.steps import Outcome, as_method, run, settle, to_result
+from nosplit.steps import (
+    Outcome,
+    as_method,
+    run,
+    settle,
+    stein_caveats,
+    to_result,
+)
 
 __all__ = ["Wild", "goodness_of_fit_test"]
 
 Array = NDArray[np.float64]
-Kernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
 
-GOODNESS = Question(
-    "Does a sample come from the model?",
-    "The sample does not fit the model",
-    "No evidence against the model",
-)
 WILD = "wild"
 # Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
 SMALLEST_WILD = 50
-# Pairs a kernel from which the closed form is called safe. Stein values are skewed, those of two
-# samples are not: more are needed than there (docs/goodness_of_fit.md).
-SMALLEST_PAIRS = 500
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
 SECONDS_REPLICATE = 5e-4
-# Rows that the median heuristic looks at.
-MEDIAN_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ def goodness_of_fit_test(
     x: ArrayLike,
     score: Score,
     *,
-    kernels: Kernels = None,
+    kernels: SteinKernels = None,
     method: Method | str = "auto",
     pairs: Pairing | str | int = "auto",
     calibration: Exact | Wild | str = "auto",
@@ -152,7 +147,7 @@ def goodness_of_fit_test(
     """
     x, scores = _check_rows(x, score, thin)
     generator, chosen = check_rng(rng), as_method(method)
-    sizes = Sizes(len(x), len(x), x.shape[1], len(_build(kernels, 1.0)), 2)
+    sizes = Sizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     units: SteinUnits | Runs
     if dependent:
         how, kind = _plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
@@ -195,35 +190,14 @@ def _check_rows(x: ArrayLike, score: Score, thin: int) -> tuple[Array, Array]:
     return rows, scores
 
 
-def _build(kernels: Kernels, bandwidth: float) -> tuple[Kernel, ...]:
-    if kernels is None:
-        return default_stein_kernels(bandwidth)
-    if isinstance(kernels, Kernel) and not isinstance(kernels, type):
-        return (kernels,)
-    if callable(kernels):
-        kernels = kernels(bandwidth)
-    if not isinstance(kernels, (list, tuple)) or not kernels:
-        raise InputError(
-            f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
-        )
-    return tuple(as_kernel(k) for k in kernels)
-
-
-def _bank(kernels: Kernels, x: Array) -> SteinBank:
-    """The kernels, with bandwidths from some of the rows if they are not given."""
-    if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
-        return SteinBank(_build(kernels, 1.0))
-    count = min(len(x), MEDIAN_ROWS)
-    chosen = (np.arange(count) * len(x)) // count
-    return SteinBank(_build(kernels, median_bandwidth(x[chosen])))
-
-
-def _rows(x: Array, scores: Array, kernels: Kernels, rng: np.random.Generator | None) -> SteinUnits:
+def _rows(
+    x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
+) -> SteinUnits:
     order = Natural() if rng is None else shuffled(len(x), rng)
-    return SteinUnits(x, scores, order, _bank(kernels, x), range(len(x)))
+    return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
 
 
-def _chain(x: Array, scores: Array, kernels: Kernels) -> Runs:
+def _chain(x: Array, scores: Array, kernels: SteinKernels) -> Runs:
     """Runs of rows; by default with three kernels, or one if there are few batches."""
     if kernels is not None:
         return chain_units(_rows(x, scores, kernels, None))
@@ -323,7 +297,7 @@ def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
 def _simulated(
     units: SteinUnits,
     model: SamplingModel,
-    kernels: Kernels,
+    kernels: SteinKernels,
     method: Method | None,
     how: Plan,
     rng: np.random.Generator,
@@ -346,24 +320,10 @@ def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:
         outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
         outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
         return
-    outcome.caveats += looks_like_a_chain(units) + _few_pairs(outcome)
+    outcome.caveats += looks_like_a_chain(units) + stein_caveats(outcome)
     if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
         text = (
             f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
             "safe): give a model that can sample and use calibration='simulate'."
         )
         outcome.caveats.append((UnsafeAsymptoticsWarning, text))
-
-
-def _few_pairs(outcome: Outcome) -> list[Caveat]:
-    """What to say of too few pairs for the closed form, where nothing has been said yet."""
-    needed = SMALLEST_PAIRS * len(outcome.tau)
-    said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
-    if said or outcome.calibration != ASYMPTOTIC or outcome.n_pairs >= needed:
-        return []
-    text = (
-        f"{outcome.n_pairs} pairs are few for the normal approximation of {len(outcome.tau)} Stein "
-        f"statistics (at least {needed} are safe): use calibration='wild' or 'simulate', or more "
-        "pairs."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -12,29 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
 from nosplit._validation import check_rng, check_sample
-from nosplit.hsic import HsicUnits, Tensor, TensorBank, default_tensors
-from nosplit.kernels import as_kernel, median_bandwidth
+from nosplit.fitting import TensorKernels, fit_tensors, tensor_kernels
+from nosplit.hsic import HsicUnits, TensorBank
 from nosplit.methods import Method
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Pairing
 from nosplit.plan import Sizes, choose
 from nosplit.randomization import Exact
-from nosplit.results import Question, TestResult
+from nosplit.results import INDEPENDENCE, TestResult
 from nosplit.steps import as_method, run, to_result
 
 __all__ = ["independence_test"]
 
 Array = NDArray[np.float64]
-Pairs = Sequence[Any]
-Kernels = Pairs | Callable[[float, float], Pairs] | None
 
-INDEPENDENCE = Question(
-    "Are two variables independent?",
-    "The variables depend on each other",
-    "No evidence of dependence",
-)
-# Rows that the median heuristic looks at, in whole units.
-MEDIAN_ROWS = 500
 LARGEST_UNIT = 64
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
@@ -44,7 +34,7 @@ def independence_test(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    kernels: Kernels = None,
+    kernels: TensorKernels = None,
     method: Method | str = "auto",
     pairs: Pairing | str | int = "auto",
     calibration: Exact | str = "auto",
@@ -108,7 +98,7 @@ def independence_test(
     generator, chosen = check_rng(rng), as_method(method)
     sizes = _sizes(left, right, kernels, unit_size)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    n = len(left.rows)
+    n, discrete = len(left.rows), (left.discrete, right.discrete)
     units = HsicUnits(
         left.rows,
         right.rows,
@@ -117,7 +107,7 @@ def independence_test(
         np.arange(sizes.n_units + 1) * n // sizes.n_units,
         range(sizes.n_units),
     )
-    units = replace(units, bank=TensorBank(_resolve_kernels(kernels, units, left, right)))
+    units = replace(units, bank=TensorBank(fit_tensors(kernels, units, discrete)))
     outcome = run(units, chosen, how, generator, workers, progress)
     return to_result(
         outcome,
@@ -183,60 +173,6 @@ def _codes(array: NDArray[Any], name: str) -> Array:
     return check_sample(np.stack(codes, axis=1).astype(np.float64), name, smallest=4)
 
 
-# -- kernels -----------------------------------------------------------------------------------
-
-
-def _build(
-    kernels: Pairs | Callable[[float, float], Pairs], x: float, y: float
-) -> tuple[Tensor, ...]:
-    given = kernels(x, y) if callable(kernels) else kernels
-    if not isinstance(given, (list, tuple)) or not given:
-        raise InputError(
-            "`kernels` must be pairs (k, l) of a kernel on x and a kernel on y, at least one, or "
-            f"a callable that gives them, got {given!r}."
-        )
-    return tuple(_tensor(pair) for pair in given)
-
-
-def _tensor(pair: Any) -> Tensor:
-    if isinstance(pair, Tensor):
-        return pair
-    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise InputError(
-            f"`kernels` must hold pairs (k, l) of a kernel on x and a kernel on y, got {pair!r}. "
-            "`list(itertools.product(on_x, on_y))` makes all pairs."
-        )
-    return Tensor(as_kernel(pair[0]), as_kernel(pair[1]))
-
-
-def _resolve_kernels(
-    kernels: Kernels, units: HsicUnits, x: _Variable, y: _Variable
-) -> tuple[Tensor, ...]:
-    """Kernels with bandwidths from the rows of whole units, which no permutation changes."""
-    if kernels is not None and not callable(kernels):
-        return _build(kernels, 1.0, 1.0)
-    count = max(2, min(units.n_units, int(MEDIAN_ROWS / units.rows_per_unit)))
-    rows = [units.rows(int(u)) for u in (np.arange(count) * units.n_units) // count]
-    sides = zip((x, y), zip(*rows, strict=True), strict=True)
-    bandwidths = [_bandwidth(variable, np.concatenate(side)) for variable, side in sides]
-    return _recipe(kernels, x, y)(*bandwidths)
-
-
-def _bandwidth(variable: _Variable, rows: NDArray[Any]) -> float:
-    """Median distance; 1 for categories, and where the rows that were looked at are all alike."""
-    if variable.discrete:
-        return 1.0
-    return 1.0 if np.all(rows == rows[0]) else median_bandwidth(rows)
-
-
-def _recipe(
-    kernels: Callable[[float, float], Pairs] | None, x: _Variable, y: _Variable
-) -> Callable[[float, float], tuple[Tensor, ...]]:
-    if kernels is not None:
-        return lambda a, b: _build(kernels, a, b)
-    return lambda a, b: default_tensors(a, b, x_discrete=x.discrete, y_discrete=y.discrete)
-
-
 # -- cost --------------------------------------------------------------------------------------
 
 
@@ -260,13 +196,12 @@ class HsicSizes(Sizes):
         return 1e-9 * pairing.n_pairs(self.n_units) * (values + draws)
 
 
-def _sizes(x: _Variable, y: _Variable, kernels: Kernels, unit_size: int) -> HsicSizes:
+def _sizes(x: _Variable, y: _Variable, kernels: TensorKernels, unit_size: int) -> HsicSizes:
     whole = isinstance(unit_size, int) and not isinstance(unit_size, bool)
     if not whole or not 2 <= unit_size <= LARGEST_UNIT:
         raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")
-    bank = TensorBank(
-        _recipe(None, x, y)(1.0, 1.0) if kernels is None else _build(kernels, 1.0, 1.0)
-    )
+    discrete = (x.discrete, y.discrete)
+    bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
     n = len(x.rows)
     N = max(2, round(n / unit_size))
     columns = x.rows.shape[1] + y.rows.shape[1]

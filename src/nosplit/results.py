@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from nosplit._validation import check_alpha
 from nosplit.laws import Law
 
-__all__ = ["KernelLine", "Question", "TestResult", "format_p", "kernel_label"]
+__all__ = [
+    "GOODNESS",
+    "INDEPENDENCE",
+    "TWO_SAMPLE",
+    "KernelLine",
+    "Question",
+    "TestResult",
+    "format_p",
+    "kernel_label",
+]
 
 Array = NDArray[np.float64]
 
@@ -33,6 +42,23 @@ class Question:
 
     def __str__(self) -> str:
         return self.text
+
+
+TWO_SAMPLE = Question(
+    "Do two samples come from the same distribution?",
+    "The samples differ",
+    "No evidence of a difference",
+)
+GOODNESS = Question(
+    "Does a sample come from the model?",
+    "The sample does not fit the model",
+    "No evidence against the model",
+)
+INDEPENDENCE = Question(
+    "Are two variables independent?",
+    "The variables depend on each other",
+    "No evidence of dependence",
+)
 
 
 class KernelLine(NamedTuple):

@@ -31,6 +31,7 @@ from nosplit.pairing import Pairing
 from nosplit.plan import (
     ASYMPTOTIC,
     Plan,
+    pairing_name,
     safe_when_unequal,
     safe_window,
     smallest_safe_pairs,
@@ -40,12 +41,15 @@ from nosplit.randomization import Exact, rank_draws
 from nosplit.results import Question, TestResult
 
 __all__ = [
+    "SMALLEST_PAIRS",
     "Outcome",
     "as_method",
     "progress_bar",
     "run",
     "settle",
     "split_at",
+    "stein_caveats",
+    "test_moments",
     "test_rows",
     "to_result",
     "unequal_caveats",
@@ -53,6 +57,10 @@ __all__ = [
 
 Array = NDArray[np.float64]
 U = TypeVar("U", bound="Testable")
+
+# Pairs a kernel from which the closed form is called safe for Stein values. They are skewed, those
+# of two samples are not: more are needed than there (docs/goodness_of_fit.md).
+SMALLEST_PAIRS = 500
 
 
 class Testable(Units, Protocol):
@@ -137,9 +145,47 @@ def run(
         else:
             moments = [accumulate(p, how.pairing, workers=workers, step=step) for p in parts]
             outcome = _asymptotic(chosen, moments)
-            outcome.caveats += _unsafe(how.pairing, units.n_units, len(outcome.tau))
+            n_pairs = how.pairing.n_pairs(units.n_units)
+            outcome.caveats += _unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
     outcome.pairs = how.pairs
     return outcome
+
+
+def test_moments(
+    moments: Moments, method: Method | str, pairing: Pairing, n_units: int, *, unequal: bool
+) -> Outcome:
+    """Test with moments of pairs that were accumulated elsewhere: in a stream, on other machines.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the values of all pairs.
+    method : Method or name
+        As in `two_sample_test`; a split needs the data, and is refused.
+    pairing : Pairing
+        Which pairs they are, for what must be said of the normal approximation.
+    n_units : int
+        Units they were made of.
+    unequal : bool
+        Whether units hold more rows of one sample than of the other.
+    """
+    chosen = settle(as_method(method), ASYMPTOTIC)
+    if isinstance(chosen, Split):
+        raise InputError(
+            "`method` must not be a Split: it needs the data, and only moments are kept. Use "
+            'method="ost", which learns and tests on all of it.'
+        )
+    d = len(moments.mean)
+    caveats = _unsafe(pairing, n_units, moments.n, d)
+    outcome = _asymptotic(chosen, [moments])
+    outcome.pairs = pairing_name(pairing)
+    outcome.caveats += caveats
+    if unequal:
+        outcome.caveats += unequal_caveats(outcome, n_units)
+    return outcome
+
+
+test_moments.__test__ = False  # type: ignore[attr-defined]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
@@ -270,8 +316,8 @@ def _few_pairs(n_pairs: int, d: int) -> list[Caveat]:
     return [(UnsafeAsymptoticsWarning, text)]
 
 
-def _unsafe(pairing: Pairing, n_units: int, d: int) -> list[Caveat]:
-    caveats = _few_pairs(pairing.n_pairs(n_units), d)
+def _unsafe(pairing: Pairing, n_units: int, n_pairs: int, d: int) -> list[Caveat]:
+    caveats = _few_pairs(n_pairs, d)
     safe = safe_window(n_units)
     if width(pairing) > safe:
         text = (
@@ -290,6 +336,20 @@ def unequal_caveats(outcome: Outcome, n_units: int) -> list[Caveat]:
     text = (
         f"{n_units} units and {n_pairs} pairs are few for the normal approximation with samples "
         "of different sizes, if the data is skewed: use calibration='exact'."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
+def stein_caveats(outcome: Outcome) -> list[Caveat]:
+    """What to say of too few pairs for the closed form, where nothing has been said yet."""
+    needed = SMALLEST_PAIRS * len(outcome.tau)
+    said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
+    if said or outcome.calibration != ASYMPTOTIC or outcome.n_pairs >= needed:
+        return []
+    text = (
+        f"{outcome.n_pairs} pairs are few for the normal approximation of {len(outcome.tau)} Stein "
+        f"statistics (at least {needed} are safe): use calibration='wild' or 'simulate', or more "
+        "pairs."
     )
     return [(UnsafeAsymptoticsWarning, text)]
 
