@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import nosplit
-from nosplit.power import wilson
+from nosplit.calibration import wilson
 
 
 def test_wilson_against_scipy():

@@ -13,6 +13,7 @@ from nosplit._errors import (
     UnsafeAsymptoticsWarning,
 )
 from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
+from nosplit.calibration import CalibrationCheck, calibration_check
 from nosplit.goodness import Wild, goodness_of_fit_test
 from nosplit.independence import independence_test
 from nosplit.kernels import (
@@ -29,7 +30,6 @@ from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Spl
 from nosplit.moments import Moments
 from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
 from nosplit.pairing import Blocks
-from nosplit.power import CalibrationCheck, calibration_check
 from nosplit.randomization import Exact
 from nosplit.results import TestResult
 
