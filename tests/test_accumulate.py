@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,6 +177,41 @@ def test_work_is_shared_by_threads():
             yield Aligned(range(1, 2), range(2, 3))
 
     assert accumulate_draws(Products(np.ones(3)), Two(), Waiting([]), workers=2).moments.n == 2
+
+
+def test_callers_in_threads_leave_linear_algebra_as_it_was(monkeypatch):
+    """Two callers at once: the first to come leaves first, the second last."""
+
+    class Library:
+        threads = 8
+
+        @contextmanager
+        def limit(self, limits):
+            before, self.threads = self.threads, limits
+            yield
+            self.threads = before
+
+    class Slow(Products):
+        def values(self, job):
+            inside.wait()
+            first_left.wait(timeout=30)
+            return super().values(job)
+
+    library, inside, first_left = Library(), threading.Barrier(2, timeout=30), threading.Event()
+    monkeypatch.setattr(module, "_blas", lambda: library)
+    second = threading.Thread(target=accumulate, args=(Slow(np.ones(2)), as_pairing("linear")))
+
+    class Quick(Products):
+        def values(self, job):
+            second.start()
+            inside.wait()
+            assert library.threads == 1
+            return super().values(job)
+
+    accumulate(Quick(np.ones(2)), as_pairing("linear"))
+    first_left.set()
+    second.join()
+    assert library.threads == 8
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -10,8 +10,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
+from threading import Lock
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -139,7 +141,7 @@ def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: St
             return work(job)
 
     # What overflows is found in the total: once, and with an error that says what to do.
-    with _blas().limit(limits=1), np.errstate(over="ignore", invalid="ignore"):
+    with _one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         for job, part in _mapped(quietly, jobs, workers):
             total = part if total is None else total + part
             if step is not None:
@@ -147,6 +149,26 @@ def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: St
     if total is None:
         raise InputError("There are no pairs: at least two units are needed.")
     return total
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """One thread for linear algebra, unless another thread of the caller has seen to that.
+
+    The limit is the process's. Were it set twice at once, the second to leave would restore the
+    limit that the first had set, for good.
+    """
+    if not _LIMITING.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=1):
+            yield
+    finally:
+        _LIMITING.release()
+
+
+_LIMITING = Lock()
 
 
 @cache
