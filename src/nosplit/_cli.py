@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from nosplit._errors import InputError, NosplitWarning
+from nosplit._validation import printable
 from nosplit.pairing import Blocks, Pairing
 from nosplit.results import TestResult
 
@@ -90,8 +91,3 @@ def parse_pairs(text: str) -> Pairing | str | int:
 
 def print_json(values: dict[str, Any]) -> None:
     typer.echo(json.dumps(values, allow_nan=False))
-
-
-def printable(text: str) -> str:
-    """Text whose control characters are shown, not obeyed."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)

@@ -24,6 +24,7 @@ __all__ = [
     "check_rng",
     "check_sample",
     "check_vector",
+    "printable",
     "resolve",
 ]
 
@@ -49,6 +50,17 @@ def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
     near = difflib.get_close_matches(value, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"`{name}` must be one of {_names(known)}, got {value!r}.{hint}")
+
+
+def printable(text: str) -> str:
+    r"""Text whose control characters are shown, not obeyed.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def _names(names: Iterable[str]) -> str:
@@ -183,7 +195,9 @@ def check_joint(tau: Array, cov: Array, names: tuple[str, str] = ("tau", "cov"))
         )
 
 
-def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[Any]:
+def check_sample(
+    value: ArrayLike, name: str, *, smallest: int = 2, finite: bool = True
+) -> NDArray[Any]:
     """A sample as an (n, p) array of float64 (or float32, which stays as it is)."""
     array = numeric(value, name)
     if array.ndim == 1:
@@ -197,7 +211,7 @@ def check_sample(value: ArrayLike, name: str, *, smallest: int = 2) -> NDArray[A
         raise InputError(f"`{name}` must have at least one column, got shape {array.shape}.")
     if len(array) < smallest:
         raise InputError(f"`{name}` must have at least {smallest} rows, got {len(array)}.")
-    if array.nbytes <= LARGE:
+    if finite and array.nbytes <= LARGE:
         check_finite(array, name)
     return array
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from nosplit.kernels._base import Kernel, aligned_base, tile_base
 from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
 from nosplit.kernels.bandwidth import median_bandwidth
+from nosplit.kernels.columns import Agreement, OnColumns
 from nosplit.kernels.combination import Combination
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
 from nosplit.kernels.sets import (
@@ -24,6 +25,7 @@ from nosplit.kernels.sets import (
 
 __all__ = [
     "IMQ",
+    "Agreement",
     "Combination",
     "Delta",
     "FunctionKernel",
@@ -32,6 +34,7 @@ __all__ = [
     "Laplace",
     "Linear",
     "Matern",
+    "OnColumns",
     "Polynomial",
     "Product",
     "ProfileKernel",

@@ -27,6 +27,7 @@ from nosplit.kernels._base import (
 from nosplit.kernels._checks import finite, set_fields
 
 __all__ = [
+    "Algebra",
     "FunctionKernel",
     "Product",
     "ProfileKernel",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-class _Algebra(Evaluated):
+class Algebra(Evaluated):
     """Sums, products and positive multiples by operators; positive definite kernels stay so."""
 
     __array_ufunc__ = None  # so that np.float64(2) * kernel asks the kernel
@@ -60,7 +61,7 @@ class _Algebra(Evaluated):
         return _product(as_kernel(other), self)
 
 
-class ProfileKernel(_Algebra):
+class ProfileKernel(Algebra):
     """A kernel that is a function (`profile`) of one base quantity (`base`)."""
 
     base: ClassVar[Base]
@@ -74,7 +75,7 @@ class ProfileKernel(_Algebra):
 
 
 @dataclass(frozen=True, repr=False)
-class FunctionKernel(_Algebra):
+class FunctionKernel(Algebra):
     """A plain function of two broadcastable (…, p) arrays as a kernel; made by `as_kernel`."""
 
     function: Callable[[Any, Any], Any]
@@ -157,7 +158,7 @@ def as_kernels(kernels: object) -> tuple[Kernel, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class _Several(_Algebra):
+class _Several(Algebra):
     """An operation on the values of several kernels; nested ones are flattened."""
 
     kernels: tuple[Kernel, ...]
@@ -208,7 +209,7 @@ class Product(_Several):
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(_Algebra):
+class Scaled(Algebra):
     """factor · k with factor > 0, made by `*`.
 
     Examples

@@ -1,0 +1,101 @@
+"""Kernels on some of the columns, and the kernel of rows of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import index
+
+import numpy as np
+
+from nosplit._errors import InputError
+from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_aligned, check_rows
+from nosplit.kernels._checks import set_fields
+from nosplit.kernels.algebra import Algebra, as_kernel
+
+__all__ = ["Agreement", "OnColumns"]
+
+
+@dataclass(frozen=True, repr=False)
+class OnColumns(Algebra):
+    """A kernel that looks at some of the columns only.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        What is done with these columns.
+    columns : sequence of int
+        Their positions, from 0.
+    label : str
+        What to call them where the kernel is printed.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Delta, Gaussian
+    >>> k = OnColumns(Gaussian(1.0), (0, 1)) * OnColumns(Delta(), (2,), label="'city'")
+    >>> k
+    Gaussian(bandwidth=1.0) on columns 0, 1 * Delta() on 'city'
+    >>> k.tile([[0.0, 0.0, 7.0]], [[0.0, 0.0, 7.0], [0.0, 0.0, 8.0]])
+    array([[1., 0.]])
+    """
+
+    kernel: Kernel
+    columns: tuple[int, ...]
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        set_fields(self, kernel=as_kernel(self.kernel), columns=_positions(self.columns))
+
+    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
+        a, b = check_rows(a, b)
+        a, b = self.pick(a), self.pick(b)
+        return self.kernel.aligned(a, b) if layout == "aligned" else self.kernel.tile(a, b)
+
+    def pick(self, rows: Rows) -> Rows:
+        """The columns it looks at."""
+        if max(self.columns) >= rows.shape[1]:
+            raise InputError(
+                f"`columns` of a kernel must be among the {rows.shape[1]} of the data, counted "
+                f"from 0, got {max(self.columns)}."
+            )
+        picked: Rows = np.take(rows, self.columns, axis=1)
+        return picked
+
+    def __repr__(self) -> str:
+        text = repr(self.kernel)
+        where = self.label or f"columns {', '.join(map(str, self.columns))}"
+        return f"({text}) on {where}" if " " in text else f"{text} on {where}"
+
+
+@dataclass(frozen=True)
+class Agreement(Algebra):
+    """Share of the columns in which two rows are equal: the mean of `Delta` on each of them.
+
+    Examples
+    --------
+    >>> Agreement().aligned([[1.0, 5.0, 2.0, 2.0]], [[1.0, 5.0, 2.0, 3.0]])
+    array([0.75])
+    """
+
+    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
+        if layout == "aligned":
+            a, b = check_aligned(a, b)
+            return np.asarray((a == b).mean(axis=1))
+        a, b = check_rows(a, b)
+        total = np.zeros((len(a), len(b)))
+        for one, other in zip(a.T, b.T, strict=True):
+            total += one[:, None] == other
+        return np.divide(total, a.shape[1], out=total)
+
+
+def _positions(columns: Iterable[int]) -> tuple[int, ...]:
+    try:
+        positions = tuple(index(c) for c in columns)
+    except TypeError:
+        positions = ()
+    if not positions or min(positions) < 0 or len(set(positions)) < len(positions):
+        raise InputError(
+            f"`columns` of a kernel must be different positions from 0, at least one, "
+            f"got {columns!r}."
+        )
+    return positions
