@@ -34,11 +34,11 @@ from nosplit.results import kernel_label
 
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
-    DroppedKernelWarning Exact Gaussian IMQ
+    DroppedKernelWarning Exact Explanation Gaussian IMQ
     InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
     NotATestWarning OST Polynomial Split TestResult UnsafeAsymptoticsWarning Wald Whitening Wild
-    calibration_check datasets goodness_of_fit_test independence_test joint_normal_test mean_test
-    models optimal_weights plan
+    calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
+    mean_test models optimal_weights plan
     polyhedral_truncation two_sample_test
 """
 

@@ -14,6 +14,7 @@ from nosplit._errors import (
 )
 from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
 from nosplit.calibration import CalibrationCheck, calibration_check
+from nosplit.explain import Explanation, explain
 from nosplit.goodness import Wild, goodness_of_fit_test
 from nosplit.independence import independence_test
 from nosplit.kernels import (
@@ -48,6 +49,7 @@ __all__ = [
     "DependentRowsWarning",
     "DroppedKernelWarning",
     "Exact",
+    "Explanation",
     "Gaussian",
     "InputError",
     "Laplace",
@@ -68,6 +70,7 @@ __all__ = [
     "Wild",
     "calibration_check",
     "datasets",
+    "explain",
     "goodness_of_fit_test",
     "independence_test",
     "joint_normal_test",
