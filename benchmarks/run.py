@@ -89,8 +89,8 @@ def limit_rows() -> list[tuple[str, str, str]]:
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 4.5)), range(16384))
     compute = 1e9 * best(lambda: accumulate(units, Linear(), workers=1), 40) / 8192
     read = 1e9 * 320.0 / read_bandwidth(rng.standard_normal((4_000_000, 10)), 1)
-    q, out, bits = rng.random(8192), np.empty(8192), np.empty(8192, np.int64)
-    rate = 8192 / best(lambda: exp(q, 1.0, out, bits), 200)
+    q, out = rng.random(8192), np.empty(8192)
+    rate = 8192 / best(lambda: exp(q, 1.0, out), 200)
     both = f"{read / (read + compute):.2f} in turn, {min(1.0, read / compute):.2f} if overlapped"
     return [
         ("limit, p = 10: reading a pair's rows", f"{read:.0f} ns", "report"),

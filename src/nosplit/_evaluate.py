@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._jit import compiled, compiled_fast
+from nosplit._jit import compiled, compiled_fast, from_bits, to_bits
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
 from nosplit._loops import L1, SQ, touch, two_sample_bases
@@ -36,61 +36,59 @@ GAUSSIAN, LAPLACE, IMQ, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = rang
 _LOG2E = 1.4426950408889634
 _LN2_HI, _LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2^52
+# 1 + r + C2 r^2 + … is exp(r) to 2e-17 for |r| <= log(2) / 2.
+_C2, _C3, _C4 = 0.5000000000000001, 0.16666666666666669, 0.041666666666624164
+_C5, _C6, _C7 = 0.008333333333330065, 0.0013888888917196719, 0.00019841269863040545
+_C8, _C9 = 2.4801521322368692e-05, 2.7557268480310024e-06
+_C10, _C11 = 2.7620075879983367e-07, 2.5100375832561234e-08
 # Pairs and combinations worked on at once: what a core's first cache holds.
 BLOCK, GROUP = 256, 4
 
 
-def room_for(kernels: int) -> tuple[Any, Any]:
-    """Scratch space for `evaluate`."""
-    return np.empty((max(kernels, 1), GROUP * BLOCK)), np.empty(BLOCK, np.int64)
+def room_for() -> Any:
+    """Scratch space for `evaluate`: the values of one kernel and of the one before it."""
+    return np.empty((2, GROUP * BLOCK))
 
 
-def two_sample_room(kernels: int) -> tuple[Any, ...]:
+def two_sample_room() -> tuple[Any, ...]:
     """Scratch space for `two_sample_values` and `two_sample_moments`."""
     signs = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    return signs, *np.empty((3, 4, BLOCK)), np.empty(BLOCK), *room_for(kernels)
+    return signs, *np.empty((3, 4, BLOCK)), np.empty(BLOCK), room_for()
 
 
 @compiled
-def exp(x: Any, scale: float, out: Any, bits: Any) -> None:
-    """exp(-scale * x) for x >= 0: range reduction, Taylor's polynomial, then the exponent's bits.
+def exp(x: Any, scale: float, out: Any) -> None:
+    """exp(-scale * x) for x >= 0: range reduction, a polynomial, then the exponent's bits.
 
     Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits, so nothing here stops
-    the compiler from working on whole vectors.
+    the compiler from working on whole vectors. The polynomial interpolates at Chebyshev's points.
     """
-    rounded = bits.view(np.float64)
     for i in range(x.size):
         y = -scale * x[i]
         y = y if y > -708.0 else -708.0
         t = y * _LOG2E + _ROUND
         n = t - _ROUND
         r = (y - n * _LN2_HI) - n * _LN2_LO
-        q = 1.0 / 479001600.0
-        q = q * r + 1.0 / 39916800.0
-        q = q * r + 1.0 / 3628800.0
-        q = q * r + 1.0 / 362880.0
-        q = q * r + 1.0 / 40320.0
-        q = q * r + 1.0 / 5040.0
-        q = q * r + 1.0 / 720.0
-        q = q * r + 1.0 / 120.0
-        q = q * r + 1.0 / 24.0
-        q = q * r + 1.0 / 6.0
-        q = q * r + 0.5
+        q = _C11
+        q = q * r + _C10
+        q = q * r + _C9
+        q = q * r + _C8
+        q = q * r + _C7
+        q = q * r + _C6
+        q = q * r + _C5
+        q = q * r + _C4
+        q = q * r + _C3
+        q = q * r + _C2
         q = q * r + 1.0
         q = q * r + 1.0
-        out[i] = q
-        rounded[i] = t
-    for i in range(x.size):
-        bits[i] = (bits[i] + 1023) << 52
-    for i in range(x.size):
-        out[i] *= rounded[i]
+        out[i] = from_bits(to_bits(q) + (to_bits(t) << 52))
 
 
 @compiled
-def _profile(kind: int, p1: float, p2: float, q: Any, out: Any, bits: Any) -> None:
+def _profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
     """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
     if kind in (GAUSSIAN, LAPLACE):
-        exp(q, p1, out, bits)
+        exp(q, p1, out)
     elif kind == IMQ:
         if p2 == -0.5:
             for i in range(q.size):
@@ -107,7 +105,7 @@ def _profile(kind: int, p1: float, p2: float, q: Any, out: Any, bits: Any) -> No
             out[i] = value
     else:
         s = np.sqrt(q)
-        exp(s, p1, out, bits)
+        exp(s, p1, out)
         if kind == MATERN32:
             for i in range(q.size):
                 out[i] *= 1.0 + p1 * s[i]
@@ -156,6 +154,21 @@ def _combine(value: Any, size: int, weights: Any, first: int, start: int, target
                 target[i] += weight_of[i] * part[i]
 
 
+@compiled
+def _fourth_powers(value: Any, size: int, out: Any, weights: Any, target: Any) -> None:
+    """`square` twice and `_combine` in one pass, for four combinations."""
+    a, b = value[:size], value[size : 2 * size]
+    c, d = value[2 * size : 3 * size], value[3 * size : 4 * size]
+    out_a, out_b = out[:size], out[size : 2 * size]
+    out_c, out_d = out[2 * size : 3 * size], out[3 * size : 4 * size]
+    w0, w1, w2, w3 = weights[0, 0], weights[1, 0], weights[2, 0], weights[3, 0]
+    for i in range(size):
+        s, t, u, v = a[i] * a[i], b[i] * b[i], c[i] * c[i], d[i] * d[i]
+        s, t, u, v = s * s, t * t, u * u, v * v
+        out_a[i], out_b[i], out_c[i], out_d[i] = s, t, u, v
+        target[i] += (w0 * s + w2 * u) + (w1 * t + w3 * v)
+
+
 @compiled_fast
 def scatter(h: Any, M: int, mean: Any, out: Any) -> None:
     """Mean and centred scatter of the first M columns of h."""
@@ -193,11 +206,11 @@ def evaluate(
     """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
 
     For the first `pairs` columns of the base quantities, into h from column `h_at` on. Operation
-    SQUARED takes an earlier kernel to the power 2^p1: one exponential serves a whole grid of
+    SQUARED takes the kernel before to the power 2^p1: one exponential serves a whole grid of
     bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
     """
-    kinds, base_of, p1, p2, prior, rows = program
-    slots, bits = room
+    kinds, base_of, p1, p2, rows = program
+    four = weights.shape == (4, 1)
     for at in range(0, pairs, BLOCK):
         size = min(BLOCK, pairs - at)
         out = slice(h_at + at, h_at + at + size)
@@ -206,16 +219,19 @@ def evaluate(
         for first in range(0, weights.shape[0], GROUP):
             group = min(GROUP, weights.shape[0] - first)
             for u in range(kinds.size):
-                value = slots[u, : group * size]
+                value, before = room[u % 2, : group * size], room[1 - u % 2, : group * size]
+                target = h[rows[u], out]
                 if kinds[u] == SQUARED:
-                    square(slots[prior[u], : group * size], int(p1[u]), value)
+                    if four and p1[u] == 2.0:
+                        _fourth_powers(before, size, value, weights, target)
+                        continue
+                    square(before, int(p1[u]), value)
                 else:
                     source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
                     for c in range(group):
                         q = source[first + c, at : at + size]
-                        part = value[c * size : (c + 1) * size]
-                        _profile(kinds[u], p1[u], p2[u], q, part, bits[:size])
-                _combine(value, size, weights, first, at, h[rows[u], out])
+                        _profile(kinds[u], p1[u], p2[u], q, value[c * size : (c + 1) * size])
+                _combine(value, size, weights, first, at, target)
 
 
 @compiled_fast
@@ -246,7 +262,7 @@ def two_sample_values(
 
     `scattered` says that the rows do not lie in order; `room` is what `two_sample_room` makes.
     """
-    signs, sq, l1, dot, cross, slots, bits = room
+    signs, sq, l1, dot, cross, slots = room
     ia, ib, ja, jb = index
     for m in range(first, last, BLOCK):
         b = slice(m, min(m + BLOCK, last))
@@ -256,7 +272,7 @@ def two_sample_values(
         two_sample_bases(
             x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross
         )
-        evaluate(program, sq, l1, dot, signs, (slots, bits), h, at, size)
+        evaluate(program, sq, l1, dot, signs, slots, h, at, size)
         if not _is_finite(want, sq, l1, size):
             h[:, at] = np.nan
         for u in linear:

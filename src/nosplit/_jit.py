@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import types
+from numba.extending import intrinsic
 
-__all__ = ["compiled", "compiled_fast"]
+__all__ = ["compiled", "compiled_fast", "from_bits", "to_bits"]
 
 
 # Sums may be reordered and fused; infinities and nans keep their meaning.
@@ -49,3 +51,24 @@ def is_private(folder: Path) -> bool:
         return True
     others = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != os.getgid() else 0)
     return not status.st_mode & others and status.st_uid in (0, os.getuid())
+
+
+def _reinterpret(source: Any, target: Any) -> Any:
+    """The same 64 bits as another type, inside compiled code."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(target))
+
+    return target(source), generate
+
+
+@intrinsic
+def to_bits(_: Any, value: Any) -> Any:
+    """The bits of a float64 as an int64."""
+    return _reinterpret(types.float64, types.int64)
+
+
+@intrinsic
+def from_bits(_: Any, value: Any) -> Any:
+    """The float64 with the bits of an int64."""
+    return _reinterpret(types.int64, types.float64)

@@ -79,10 +79,10 @@ def _stein(
 
 
 @compiled
-def _radial(kind: int, scale: float, e: float, D: Any, f: Any, bits: Any) -> None:
+def _radial(kind: int, scale: float, e: float, D: Any, f: Any) -> None:
     """The radial kernel, or exp(-scale √D) for Matérn."""
     if kind == GAUSSIAN:
-        exp(D, scale, f, bits)
+        exp(D, scale, f)
     elif kind == IMQ:
         if e == -0.5:
             for i in range(D.size):
@@ -91,7 +91,7 @@ def _radial(kind: int, scale: float, e: float, D: Any, f: Any, bits: Any) -> Non
             for i in range(D.size):
                 f[i] = (1.0 + scale * D[i]) ** e
     else:
-        exp(np.sqrt(D), scale, f, bits)
+        exp(np.sqrt(D), scale, f)
 
 
 @compiled
@@ -100,7 +100,6 @@ def evaluate(
     scales: Any,
     exponents: Any,
     squarings: Any,
-    prior: Any,
     rows: Any,
     p: int,
     sq: Any,
@@ -110,19 +109,18 @@ def evaluate(
 ) -> None:
     """Values h[rows[u], m] of all Stein kernels.
 
-    Where squarings[u] is not 0, the Gaussian is kernel prior[u] to the power 2^squarings[u]: one
+    Where squarings[u] is not 0, the Gaussian is the one before to the power 2^squarings[u]: one
     exponential serves a whole grid of bandwidths.
     """
     d, M = kinds.size, sq.size
-    slots = np.empty((d, _BLOCK))
-    bits = np.empty(_BLOCK, np.int64)
+    slots = np.empty((2, _BLOCK))
     for start in range(0, M, _BLOCK):
         stop = min(start + _BLOCK, M)
         D, G, C = sq[start:stop], dot[start:stop], cross[start:stop]
         for u in range(d):
-            f = slots[u, : stop - start]
+            f = slots[u % 2, : stop - start]
             if squarings[u]:
-                square(slots[prior[u], : stop - start], squarings[u], f)
+                square(slots[1 - u % 2, : stop - start], squarings[u], f)
             else:
-                _radial(kinds[u], scales[u], exponents[u], D, f, bits[: stop - start])
+                _radial(kinds[u], scales[u], exponents[u], D, f)
             _stein(kinds[u], scales[u], exponents[u], p, f, D, G, C, h[rows[u], start:stop])

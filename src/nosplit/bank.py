@@ -108,22 +108,21 @@ class Bank:
 
     @cached_property
     def program(self) -> tuple[NDArray[Any], ...]:
-        """The operations as arrays: kinds, bases, p1, p2, prior, rows (see `_evaluate`)."""
+        """The operations as arrays: kinds, bases, p1, p2, rows (see `_evaluate`)."""
         ops = self.operations
         kinds, p1 = [o.kind for o in ops], [o.p1 for o in ops]
-        prior, depth = list(range(len(ops))), [0] * len(ops)
+        depth = [0] * len(ops)
         for i in range(1, len(ops)):
             if not ops[i].chains or ops[i].kind != ops[i - 1].kind:
                 continue
             times = _power_of_two(ops[i].p1 / ops[i - 1].p1)
             if times is not None and depth[i - 1] + times <= MOST_SQUARINGS:
-                kinds[i], p1[i], prior[i], depth[i] = SQUARED, times, i - 1, depth[i - 1] + times
+                kinds[i], p1[i], depth[i] = SQUARED, times, depth[i - 1] + times
         return (
             np.array(kinds, dtype=np.int64),
             np.array([o.base for o in ops], dtype=np.int64),
             np.array(p1, dtype=np.float64),
             np.array([o.p2 for o in ops], dtype=np.float64),
-            np.array(prior, dtype=np.int64),
             np.array([o.kernel for o in ops], dtype=np.int64),
         )
 
@@ -132,8 +131,7 @@ class Bank:
         if self.operations:
             from nosplit._evaluate import evaluate, room_for
 
-            room = room_for(len(self.operations))
-            evaluate(self.program, *bases, weights, room, out, 0, out.shape[1])
+            evaluate(self.program, *bases, weights, room_for(), out, 0, out.shape[1])
 
     def empty_bases(self, combinations: int, pairs: int) -> tuple[Array, Array, Array]:
         """Room for the base quantities that are wanted."""

@@ -82,13 +82,13 @@ class SteinBank:
 
     @cached_property
     def program(self) -> tuple[NDArray[Any], ...]:
-        """What `_stein.evaluate` takes: kinds, scales, exponents, squarings, prior, rows."""
+        """What `_stein.evaluate` takes: kinds, scales, exponents, squarings, rows."""
         bank = Bank(self.kernels)
-        kinds, _, times, exponents, prior, rows = bank.program
+        kinds, _, times, exponents, rows = bank.program
         squarings = np.where(kinds == SQUARED, times, 0.0).astype(np.int64)
         true_kinds = np.array([o.kind for o in bank.operations], dtype=np.int64)
         scales = np.array([o.p1 for o in bank.operations])
-        return true_kinds, scales, exponents, squarings, prior, rows
+        return true_kinds, scales, exponents, squarings, rows
 
     def evaluate(self, bases: Array, p: int) -> Array:
         """Values (d, M) from D, G and C, (3, M)."""

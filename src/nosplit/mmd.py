@@ -122,7 +122,7 @@ class Paired:
         from nosplit._evaluate import two_sample_room
 
         bank, index = self.bank, (ia, ib, ja, jb)
-        room = two_sample_room(len(bank.operations))
+        room = two_sample_room()
         scattered = not isinstance(self.x_order, Natural)
         return self.x, self.y, index, scattered, bank.want, bank.linear_rows, bank.program, room
 
