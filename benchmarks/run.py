@@ -256,6 +256,7 @@ def latency_rows() -> list[tuple[str, str, str]]:
 
     def run(folder: str | None) -> tuple[float, float]:
         env = dict(os.environ, **({"NUMBA_CACHE_DIR": folder} if folder else {}))
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # users keep their bytecode
         out = subprocess.run(
             [sys.executable, "-c", SMALL_TEST], env=env, capture_output=True, text=True, check=True
         )

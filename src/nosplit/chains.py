@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from nosplit._errors import (
     DependentRowsWarning,
@@ -21,6 +20,7 @@ from nosplit._errors import (
     NosplitWarning,
     UnsafeAsymptoticsWarning,
 )
+from nosplit._lazy import special
 from nosplit.accumulate import Draws
 from nosplit.kernels import IMQ, Kernel
 from nosplit.ksd import SteinBank, SteinUnits

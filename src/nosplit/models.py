@@ -14,9 +14,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from nosplit._errors import InputError
+from nosplit._lazy import special
 from nosplit._scipy_model import ScipyModel, from_scipy
 from nosplit._validation import check_sample, numeric
 
