@@ -1,0 +1,95 @@
+"""The inner loops on columns: base quantities and moments of adjacent pairs.
+
+Files hold columns, so a block of a file is (p, n). Going through it column by column, the loops
+run over pairs and vectorise whatever p is; rows of 10 numbers would not fill the registers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# numba's cache does not notice changes in another file: after one there, touch this one.
+from nosplit._evaluate import BLOCK, _is_finite, evaluate, scatter
+from nosplit._jit import compiled, compiled_fast
+from nosplit._loops import DOT, L1, SQ
+
+__all__ = ["adjacent_moments"]
+
+
+@compiled_fast
+def _distances(x: Any, y: Any, sq: Any, l1: Any, cross: Any, also_l1: bool) -> None:
+    """Add one column's part of x-x', y-y', x-y' and y-x' to sq and l1, and to the cross product."""
+    s0, s1, s2, s3 = sq[0], sq[1], sq[2], sq[3]
+    a0, a1, a2, a3 = l1[0], l1[1], l1[2], l1[3]
+    for i in range(x.size // 2):
+        t, u, v, w = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
+        s0[i] += (t - u) * (t - u)
+        s1[i] += (v - w) * (v - w)
+        s2[i] += (t - w) * (t - w)
+        s3[i] += (v - u) * (v - u)
+        cross[i] += (t - v) * (u - w)
+        if also_l1:  # the same for the whole loop, which the compiler splits in two
+            a0[i] += abs(t - u)
+            a1[i] += abs(v - w)
+            a2[i] += abs(t - w)
+            a3[i] += abs(v - u)
+
+
+@compiled_fast
+def _products(x: Any, y: Any, dot: Any) -> None:
+    """Add one column's part of the inner products xx', yy', xy' and yx'."""
+    d0, d1, d2, d3 = dot[0], dot[1], dot[2], dot[3]
+    for i in range(x.size // 2):
+        t, u, v, w = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
+        d0[i] += t * u
+        d1[i] += v * w
+        d2[i] += t * w
+        d3[i] += v * u
+
+
+@compiled
+def adjacent_moments(
+    x: Any,
+    y: Any,
+    first: int,
+    last: int,
+    want: Any,
+    linear: Any,
+    program: Any,
+    room: Any,
+    mean: Any,
+    total: Any,
+) -> None:
+    """Mean and centred scatter of the pairs (2i, 2i + 1), first ≤ i < last, of (p, n) columns.
+
+    `room` is what `two_sample_room` makes.
+    """
+    signs, sq, l1, dot, cross, slots = room
+    d = mean.size
+    h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
+    mean[:] = 0.0
+    total[:, :] = 0.0
+    for m in range(first, last, BLOCK):
+        size, done = min(BLOCK, last - m), m - first
+        sq[:, :size], l1[:, :size], dot[:, :size], cross[:size] = 0.0, 0.0, 0.0, 0.0
+        for k in range(x.shape[0]):
+            xs, ys = x[k, 2 * m : 2 * (m + size)], y[k, 2 * m : 2 * (m + size)]
+            if want[SQ] or want[L1] or linear.size > 0:
+                _distances(xs, ys, sq, l1, cross, want[L1])
+            if want[DOT]:
+                _products(xs, ys, dot)
+        evaluate(program, sq, l1, dot, signs, slots, h, 0, size)
+        if not _is_finite(want, sq, l1, size):
+            h[:, 0] = np.nan
+        for u in linear:
+            h[u, :size] = cross[:size]
+        scatter(h, size, part_mean, part)
+        share = size / (done + size)
+        for u in range(d):
+            for v in range(d):
+                between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
+                total[u, v] += part[u, v] + between * done * share
+        for u in range(d):
+            mean[u] += (part_mean[u] - mean[u]) * share
