@@ -44,7 +44,8 @@ NAMES = """
 
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
-    "budget=1.0, rng=0, shuffle=True, workers=None, progress=False",
+    "budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, columns=None, exclude=None, "
+    "workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, workers=None, progress=False, "
     "dependent=False, thin=1",

@@ -30,6 +30,7 @@ from nosplit.randomization import Exact
 from nosplit.recipes import Kernels, Recipe, as_recipe
 from nosplit.results import TWO_SAMPLE, Question, TestResult
 from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result, unequal_caveats
+from nosplit.tables import Options, two_samples
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
 
@@ -49,8 +50,8 @@ NORMAL = Question(
 
 
 def two_sample_test(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Any,
+    y: Any,
     *,
     kernels: Kernels = None,
     method: Method | str = "auto",
@@ -59,6 +60,10 @@ def two_sample_test(
     budget: float = 1.0,
     rng: Seed = 0,
     shuffle: bool = True,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
     workers: int | None = None,
     progress: bool = False,
 ) -> TestResult:
@@ -70,8 +75,10 @@ def two_sample_test(
 
     Parameters
     ----------
-    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,)
-        The samples, one observation a row. n and m may differ.
+    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,); or tables
+        The samples, one observation a row. n and m may differ. Tables may be of pandas, polars,
+        pyarrow or anything that narwhals accepts; their columns are matched by name, and those of
+        categories, text and booleans are compared for equality.
     kernels : None, Kernel, sequence of them, name or callable
         Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
@@ -89,6 +96,13 @@ def two_sample_test(
         Source of the shuffling and the flips.
     shuffle : bool
         Deal rows to units in random order, so that sorted input is safe. `False` keeps the order.
+    nan_policy : {"raise", "omit", "indicate"}
+        Where values are missing: an error, leave out the row, or compare what is missing too.
+    scale : {"robust", "none"}, bool or None
+        Whether every column of numbers is divided by a robust spread of its pooled values, so that
+        a wide one does not drown the rest. None: yes for tables, no for arrays.
+    columns, exclude : names of columns, optional
+        Compare these only, or all but these; positions for arrays.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -123,10 +137,11 @@ def two_sample_test(
     >>> res.n_pairs, res.reject(0.05)
     (2000, True)
     """
-    x, y = check_samples(x, y)
+    data = two_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    x, y = check_samples(data.x, data.y)
     generator = check_rng(rng)
     chosen = as_method(method)
-    recipe = as_recipe(kernels)
+    recipe = data.recipe(kernels)
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     mixer = generator if check_flag(shuffle, "shuffle") else None
@@ -151,7 +166,9 @@ def two_sample_test(
         kernels=units.bank.kernels,
         n_units=units.n_units,
         n_used=n_used,
-        n_left_out=len(x) + len(y) - n_used,
+        n_left_out=len(x) + len(y) - n_used + data.left_out,
+        columns=data.columns,
+        encoding=data.encoding,
     )
 
 

@@ -49,23 +49,19 @@ def _chosen(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
 
 def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
     """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
-    if recipe.given:
-        kernels = recipe.build()
-    else:
-        chosen = _chosen(units.n_units, units.rows_per_unit)
-        rows = np.concatenate([units.rows(int(u)) for u in chosen])
-        kernels = recipe.build(*_medians(rows))
+    kernels = recipe.build() if recipe.given else _fitted(recipe, units)
     some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
     for kernel in kernels:
         check_own_kernel(kernel, some, others)
     return Bank(kernels)
 
 
-def _medians(rows: NDArray[Any]) -> tuple[float, float]:
-    """Median L2 and L1 distances; what is wrong with the rows is said of the samples."""
+def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
+    chosen = _chosen(units.n_units, units.rows_per_unit)
+    rows = np.concatenate([units.rows(int(u)) for u in chosen])
     try:
-        return median_bandwidth(rows), median_bandwidth(rows, base="l1")
-    except InputError as error:
+        return recipe.fit(rows)
+    except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
 
 

@@ -11,9 +11,29 @@ from numpy.typing import NDArray
 
 from nosplit._errors import InputError
 from nosplit._validation import resolve
-from nosplit.kernels import Kernel, ProfileKernel, as_kernel, default_kernels, paper_kernels
+from nosplit.kernels import (
+    Combination,
+    Delta,
+    Kernel,
+    OnColumns,
+    Product,
+    ProfileKernel,
+    Scaled,
+    Sum,
+    as_kernel,
+    default_kernels,
+    median_bandwidth,
+    paper_kernels,
+)
 
-__all__ = ["KERNEL_SETS", "Kernels", "Recipe", "as_recipe", "check_own_kernel"]
+__all__ = [
+    "KERNEL_SETS",
+    "Kernels",
+    "Recipe",
+    "as_recipe",
+    "check_looks_at",
+    "check_own_kernel",
+]
 
 Kernels = Kernel | Sequence[Kernel] | Callable[[float, float], Sequence[Kernel]] | str | None
 
@@ -27,10 +47,24 @@ KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """Kernels as a function of two median distances, L2 and L1; `given` ones ignore them."""
+    """Kernels as a function of two median distances, L2 and L1; `given` ones ignore them.
+
+    The distances are those of some `columns` only, where there are categories too.
+    """
 
     make: Callable[[float, float], Any]
     given: bool = False
+    columns: tuple[int, ...] | None = None
+
+    def fit(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
+        """The kernels for data of which these are some rows."""
+        if self.given or self.columns == ():
+            return self.build()
+        if self.columns is not None:
+            rows = rows[:, self.columns]
+            if np.all(rows == rows[0]):
+                return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
+        return self.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
 
     def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
         """The kernels for data of this scale."""
@@ -75,6 +109,26 @@ def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
     if not built:
         raise InputError("`kernels` must have at least one kernel, got none.")
     return built
+
+
+def check_looks_at(kernel: Kernel, categorical: tuple[int, ...]) -> None:
+    """Check that no kernel for numbers looks at codes of categories."""
+    match kernel:
+        case OnColumns(inner, columns):
+            if set(columns) & set(categorical):
+                check_looks_at(inner, categorical)
+        case Sum(parts) | Product(parts) | Combination(parts):
+            for part in parts:
+                check_looks_at(part, categorical)
+        case Scaled(_, inner):
+            check_looks_at(inner, categorical)
+        case ProfileKernel() if not isinstance(kernel, Delta):
+            raise InputError(
+                f"`kernels` must not compare categories as if they were numbers, got {kernel!r} "
+                f"where columns {', '.join(map(str, categorical))} are categories. Use "
+                "`OnColumns(kernel, columns)` of nosplit.kernels, leave those columns out with "
+                "exclude=, or give no kernels."
+            )
 
 
 def check_own_kernel(kernel: Kernel, a: NDArray[Any], b: NDArray[Any]) -> None:

@@ -102,6 +102,10 @@ class TestResult:
         Units, pairs of units, and rows that were used and that were not, both samples together.
     warnings : tuple of str
         What to know before relying on the result.
+    columns : tuple of str or None
+        Names of the columns that were compared; None for arrays as they came.
+    encoding : Encoding or None
+        How tables became rows of numbers; a pair of them for two variables.
     """
 
     # pytest would otherwise take the class for a test.
@@ -127,6 +131,8 @@ class TestResult:
     question: Question
     flips: int | None = None
     warnings: tuple[str, ...] = field(default=())
+    columns: tuple[str, ...] | None = None
+    encoding: Any = None
 
     @property
     def pvalue(self) -> float:
@@ -171,6 +177,7 @@ class TestResult:
             "tau": self.tau.tolist(),
             "cov": self.cov.tolist(),
             "warnings": list(self.warnings),
+            "columns": None if self.columns is None else list(self.columns),
         }
 
     def __repr__(self) -> str:
@@ -196,6 +203,8 @@ class TestResult:
         if self.pairs != "given":
             left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
             lines.append(f"  rows       {self.n_used:,} used{left_out}")
+        if self.encoding is not None:
+            lines.append(f"  columns    {_columns_text(self.encoding)}")
         lines += self._kernel_lines()
         lines += [_wrapped("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
@@ -245,6 +254,14 @@ def kernel_label(kernel: Any) -> str:
     text = text.replace("bandwidth=", "")
     text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _columns_text(encoding: Any) -> str:
+    """How many columns of which kinds; of either variable where there are two."""
+    if not isinstance(encoding, tuple):
+        return str(encoding)
+    sides = zip("xy", encoding, strict=True)
+    return "; ".join(f"{name}: {side}" for name, side in sides if side is not None)
 
 
 def _wrapped(head: str, text: str) -> str:

@@ -362,6 +362,8 @@ def to_result(
     n_units: int,
     n_used: int,
     n_left_out: int,
+    columns: tuple[str, ...] | None = None,
+    encoding: Any = None,
 ) -> TestResult:
     """Issue the warnings and put the result together."""
     for category, text in outcome.caveats:
@@ -391,6 +393,8 @@ def to_result(
         question=question,
         flips=len(outcome.flips.values) - 1 if outcome.flips else None,
         warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
+        columns=columns,
+        encoding=encoding,
     )
 
 
