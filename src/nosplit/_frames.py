@@ -19,7 +19,17 @@ from nosplit._errors import InputError
 from nosplit._lazy import extra
 from nosplit._validation import check_sample
 
-__all__ = ["CATEGORIES", "NUMBER", "UNKNOWN", "Raw", "Source", "as_source", "code_of", "is_table"]
+__all__ = [
+    "CATEGORIES",
+    "NUMBER",
+    "UNKNOWN",
+    "Raw",
+    "Source",
+    "as_source",
+    "code_of",
+    "is_table",
+    "native_columns",
+]
 
 Array = NDArray[np.float64]
 
@@ -85,7 +95,7 @@ def as_source(value: Any, label: str) -> Source:
         rows = check_sample(value, label, smallest=0, finite=False)
         names = tuple(map(str, range(rows.shape[1])))
         return Source(label, names, len(rows), lambda i: Raw(NUMBER, _floats(rows[:, i])), False)
-    columns, single = _native_columns(value, label)
+    columns, single = native_columns(value, label)
     names = tuple(str(c.name) for c in columns)
     _check_names(names, label)
     n = len(columns[0]) if columns else 0
@@ -110,8 +120,8 @@ def _floats(values: NDArray[Any]) -> Array:
 # -- tables ------------------------------------------------------------------------------------
 
 
-def _native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
-    """The columns as narwhals series, and whether a series was given."""
+def native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
+    """The columns of a table as narwhals series, and whether a series was given."""
     nw = extra("narwhals", "tables")
     root = type(value).__module__.partition(".")[0]
     if root in ("dask", "dask_expr", "pyspark", "sqlframe"):
