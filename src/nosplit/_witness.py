@@ -19,6 +19,8 @@ MOST_VALUES = 1 << 21
 
 def mean_values(bank: Bank, points: NDArray[Any], rows: NDArray[Any]) -> Array:
     """Mean of k_u(point, row) over rows, (d, points), a block of points at a time."""
+    if not len(points):
+        return np.empty((len(bank), 0))
     step = max(1, MOST_VALUES // (len(bank) * len(rows)))
     blocks = [points[i : i + step] for i in range(0, len(points), step)]
     return np.concatenate([_tile(bank, block, rows).mean(axis=2) for block in blocks], axis=1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nosplit._attribution import ColumnEffect, attribute
 from nosplit._effect import Effect, KernelEffect, effect_of, kernel_effects, learner, means_of
 from nosplit._errors import InputError
-from nosplit._sampled import Sampled, draw_rows, encoded, group_names
+from nosplit._sampled import Coded, Sampled, draw_rows, encoded, group_names
 from nosplit._validation import check_int, check_rng
 from nosplit._witness import row_witness, witness_at
 from nosplit.bank import Bank
@@ -93,14 +93,21 @@ class Explanation:
         Returns
         -------
         array, shape (k,)
+            NaN for rows that the test would leave out because something is missing.
         """
-        rows = encoded(self.result, points, "points", smallest=0)
+        coded = encoded(self.result, points, "points", smallest=0)
+        rows = coded.rows
         if rows.shape[1] != self.x.rows.shape[1]:
             raise InputError(
                 f"`points` must have {self.x.rows.shape[1]} columns, got {rows.shape[1]}."
             )
         bank, weights = Bank(self.kernel.kernels), np.array(self.kernel.weights)
-        return witness_at(rows, self.x.rows, self.y.rows, bank, weights)
+        found = witness_at(rows, self.x.rows, self.y.rows, bank, weights)
+        if coded.kept is None:
+            return found
+        whole = np.full(len(rows) + coded.omitted, np.nan)
+        whole[coded.kept] = found
+        return whole
 
     def ranked(self) -> tuple[ColumnEffect, ...]:
         """The columns, those that carry most first."""
@@ -156,12 +163,12 @@ class Explanation:
                 "what follows may be chance.",
                 "",
             )
-        told = f"{100 * effect.separation:.0f} ± {100 * effect.separation_error:.0f} %"
+        told = f"{100 * effect.separation:.0f} ± {100 * effect.separation_error:.0f} % (chance: 50)"
         learned = f"{effect.learned:.3g} ± {effect.learned_error:.1g}"
         crossed = f"{effect.crossfitted:.3g} ± {effect.crossfitted_error:.1g}"
         return [
             *lines,
-            f"A {effect.words} difference: rows of x and y are told apart {told} of the time.",
+            f"A {effect.words} difference: rows are told apart {told} of the time.",
             "  signal     of one pair of rows, in units of its noise; it does not grow with n",
             f"             {learned} as learned, {crossed} on rows not learned from",
         ]
@@ -231,7 +238,7 @@ def explain(
     _check_result(res)
     left, right = (encoded(res, s, name, FEWEST_ROWS) for s, name in ((x, "x"), (y, "y")))
     _check_same_data(res, left, right)
-    names = group_names(res, left.shape[1])
+    names = group_names(res, left.rows.shape[1])
     (i, a), (j, b) = (draw_rows(sample, generator) for sample in (left, right))
     bank = Bank(res.kernels)
     whole = means_of(a, b, bank)
@@ -258,16 +265,17 @@ def _check_result(res: TestResult) -> None:
         )
 
 
-def _check_same_data(res: TestResult, x: NDArray[Any], y: NDArray[Any]) -> None:
-    if x.shape[1] != y.shape[1]:
+def _check_same_data(res: TestResult, x: Coded, y: Coded) -> None:
+    widths = [sample.rows.shape[1] for sample in (x, y)]
+    if widths[0] != widths[1]:
         raise InputError(
-            f"`x` and `y` must have the same number of columns, got {x.shape[1]} and {y.shape[1]}."
+            f"`x` and `y` must have the same number of columns, got {widths[0]} and {widths[1]}."
         )
-    rows = res.n_used + res.n_left_out
-    if len(x) + len(y) != rows or min(len(x), len(y)) != res.n_units:
+    rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
+    if n + m + x.omitted + y.omitted != rows or min(n, m) != res.n_units:
         raise InputError(
             f"`x` and `y` must be the samples of `res`, which has {rows:,} rows in all and "
-            f"{res.n_units:,} in the smaller sample; got {len(x):,} and {len(y):,}."
+            f"{res.n_units:,} in the smaller sample; got {n + x.omitted:,} and {m + y.omitted:,}."
         )
 
 

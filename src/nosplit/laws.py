@@ -47,6 +47,13 @@ class Chi:
         """The smallest value that rejects at level alpha."""
         return float(np.sqrt(2.0 * special.gammainccinv(self.dof / 2.0, alpha)))
 
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density at x."""
+        x, k = np.asarray(x, dtype=np.float64), self.dof
+        log = special.xlogy(k - 1, np.maximum(x, 0.0)) - 0.5 * x * x
+        constant = (1.0 - 0.5 * k) * np.log(2.0) - special.gammaln(0.5 * k)
+        return np.where(x < 0, 0.0, np.exp(log + constant))
+
 
 @dataclass(frozen=True)
 class TruncatedNormal:
@@ -61,6 +68,12 @@ class TruncatedNormal:
     def isf(self, alpha: float) -> float:
         """The smallest value that rejects at level alpha."""
         return float(-special.ndtri_exp(np.log(alpha) + special.log_ndtr(-self.lower)))
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density at x."""
+        x = np.asarray(x, dtype=np.float64)
+        log = -0.5 * (x * x + np.log(2.0 * np.pi)) - special.log_ndtr(-self.lower)
+        return np.where(x < self.lower, 0.0, np.exp(log))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +94,11 @@ class ChiBarLaw:
 
         top = Chi(len(self.mixture) - 1).isf(alpha)
         return float(brentq(lambda x: self.log_sf(x) - np.log(alpha), 1e-12, top, xtol=1e-14))
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Density at x > 0; the rest of the mass is at 0."""
+        parts = [w * Chi(k).pdf(x) for k, w in enumerate(self.mixture) if k]
+        return np.asarray(np.sum(parts, axis=0))
 
 
 def counted_from(x: ArrayLike) -> Array:
