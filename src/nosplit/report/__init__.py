@@ -13,7 +13,7 @@ from nosplit.explain import FEWEST_ROWS, explain
 from nosplit.report._context import Page, context
 from nosplit.report._difference import differs, effect
 from nosplit.report._page import check_target, render, write
-from nosplit.report._samples import as_sample
+from nosplit.report._samples import as_samples
 from nosplit.results import TWO_SAMPLE, TestResult
 
 __all__ = ["report"]
@@ -96,7 +96,7 @@ def _data_parts(
         return {"effect": None, "differs": None}
     if x is None or y is None:
         raise InputError("`x` and `y` must be given together, got one of them.")
-    samples = as_sample(x, "x", names), as_sample(y, "y", names)
+    samples = as_samples(x, y, names)
     if min(sample.n for sample in samples) < FEWEST_ROWS:
         return {"effect": None, "differs": None}
     told = explain(res, x, y)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nosplit.report._figures import histogram
 from nosplit.report._samples import Column, Sample, column_of
 
-__all__ = ["Bar", "Compared", "Line", "cell", "compare", "line", "shorten"]
+__all__ = ["Bar", "Compared", "Line", "cell", "compare", "line", "shorten", "tidy"]
 
 # Categories that a column is shown with; the rest are one bar.
 MOST_BARS = 8
@@ -52,7 +52,7 @@ class Compared:
 def line(j: int, share: float, samples: Sequence[Sample], private: bool) -> Line:
     """A column in words; if `private`, without the names of categories."""
     words = [_words(column_of(s.get(j)), private) for s in samples]
-    return Line(samples[0].names[j], f"{100.0 * share:.0f} %", words[0], words[1])
+    return Line(shorten(samples[0].names[j]), f"{100.0 * share:.0f} %", words[0], words[1])
 
 
 def _words(column: Column, private: bool) -> str:
@@ -61,7 +61,7 @@ def _words(column: Column, private: bool) -> str:
         return "all missing"
     if column.kind == "number":
         mean, sd = np.mean(column.values), np.std(column.values)
-        return f"mean {mean:.3g}, sd {sd:.3g}{missing}"
+        return f"mean {tidy(mean)}, sd {tidy(sd)}{missing}"
     if column.kind == "date":
         return f"mean {_date(np.mean(column.values))}{missing}"
     counts = Counter(column.values.tolist())
@@ -75,7 +75,7 @@ def _words(column: Column, private: bool) -> str:
 
 def compare(j: int, samples: Sequence[Sample], labels: Sequence[str], private: bool) -> Compared:
     """A column as a figure; if `private`, categories are numbered and not named."""
-    name = samples[0].names[j]
+    name = shorten(samples[0].names[j])
     x, y = (column_of(s.get(j)) for s in samples)
     if "category" in (x.kind, y.kind):
         values = [c.values.astype(str).tolist() for c in (x, y)]
@@ -131,5 +131,16 @@ def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+def tidy(value: float) -> str:
+    """Three digits that count, and no exponent where a person would write none.
+
+    Examples
+    --------
+    >>> tidy(4718.3), tidy(0.01234), tidy(1.2e12), tidy(0.0)
+    ('4,718', '0.0123', '1.2e+12', '0')
+    """
+    return f"{value:,.0f}" if 1000.0 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
 def _date(days: float) -> str:
-    return str(np.datetime64(round(days * 86400.0), "s"))
+    return str(np.datetime64(round(days), "D"))

@@ -83,11 +83,12 @@ def differs(told: Explanation, samples: Sequence[Sample], page: Page) -> dict[st
 
 
 def _places(told: Explanation, sample: Sample) -> list[int]:
-    """Where the explained columns are in the sample: by name, or all of them in order."""
+    """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
+    encoding = told.result.encoding
     names = [column.name for column in told.columns]
-    if set(names) <= set(sample.names):
-        return [sample.names.index(name) for name in names]
-    return list(range(len(names)))
+    if encoding is None:
+        return list(range(len(names)))
+    return [sample.names.index(name) if encoding.table else int(name) for name in names]
 
 
 def _words(told: Explanation, page: Page) -> list[str]:

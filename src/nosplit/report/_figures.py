@@ -54,9 +54,16 @@ def histogram(x: Array, y: Array, *, key: str, dates: bool = False) -> str:
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel("% of rows")
         if dates:
-            ax.xaxis_date()
+            _date_axis(ax)
 
     return _svg(draw, (3.6, 1.9), f"column {key}")
+
+
+def _date_axis(ax: Any) -> None:
+    dates = extra("matplotlib.dates", "report")
+    ticks = dates.AutoDateLocator(maxticks=5)
+    ax.xaxis.set_major_locator(ticks)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(ticks))
 
 
 FILLED: dict[str, Any] = {"fill": True, "facecolor": FIRST, "alpha": 0.45, "linewidth": 0.0}
@@ -120,7 +127,9 @@ def _svg(draw: Any, size: tuple[float, float], key: str) -> str:
     stream = io.StringIO()
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"nosplit {key}"}):
         fig = figure.Figure(figsize=size, layout="constrained")
-        draw(fig.add_subplot())
+        ax = fig.add_subplot()
+        ax.locator_params(axis="x", nbins=7)
+        draw(ax)
         fig.savefig(stream, format="svg", transparent=True, metadata=NO_METADATA)
     text = stream.getvalue()
     text = text[text.index("<svg") :]

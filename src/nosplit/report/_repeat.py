@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from nosplit import kernels
 from nosplit.hsic import Tensor
-from nosplit.report._words import MEANS, VECTOR, story_of
+from nosplit.report._words import MEANS, TWO_SAMPLE, VECTOR, story_of
 from nosplit.results import TestResult
 
 __all__ = ["code", "kernel_code"]
 
-# Kernels whose repr is Python.
-BUILT_IN = {"IMQ", "Combination", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"}
 OWN_KERNELS = "kernels = ...  # kernels of your own, in the order of the table above"
-CALL = re.compile(r"([A-Za-z_]\w*)(?=\()")
+PUBLIC = {"IMQ", "Combination", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"}
 
 
 def code(res: TestResult, options: Mapping[str, Any]) -> str:
@@ -29,20 +30,19 @@ def code(res: TestResult, options: Mapping[str, Any]) -> str:
         Keywords of the test that a result does not record, such as `rng` and `shuffle`.
     """
     story = story_of(res)
-    keywords: dict[str, str] = {}
-    if story not in (MEANS, VECTOR):
-        keywords["kernels"] = _kernels(res)
-    keywords["method"] = _method(res.method)
-    if story not in (MEANS, VECTOR):
-        keywords["pairs"] = _pairs(res.pairs)
+    keywords = {"method": _method(res.method)}
     if story is not VECTOR:
         keywords["calibration"] = _calibration(res)
         keywords |= {name: repr(value) for name, value in options.items()}
     if story is MEANS and res.flips is not None:
         keywords["symmetric"] = "True"
+    if story not in (MEANS, VECTOR):
+        keywords = {"kernels": _kernels(res), "pairs": _pairs(res.pairs)} | keywords
+    if story is TWO_SAMPLE and res.encoding is not None:
+        keywords |= _table(res.encoding)
     lines = [f"    {name}={value}," for name, value in keywords.items()]
-    call = "\n".join([f"res = nosplit.{story.call},", *lines, ")"])
     own = f"{OWN_KERNELS}\n" if keywords.get("kernels") == "kernels" else ""
+    call = "\n".join([f"res = nosplit.{story.call},", *lines, ")"])
     return f"import nosplit\n\n{own}{call}\nprint(res.pvalue)  # {res.pvalue!r}\n"
 
 
@@ -56,12 +56,26 @@ def kernel_code(kernel: Any) -> str | None:
     'nosplit.Gaussian(bandwidth=0.30000000000000004)'
     """
     if isinstance(kernel, Tensor):
-        sides = kernel_code(kernel.x), kernel_code(kernel.y)
-        return None if None in sides else f"({sides[0]}, {sides[1]})"
-    text = repr(kernel)
-    if not set(CALL.findall(text)) <= BUILT_IN or text[:1] in "<'\"":
+        return _joined(kernel_code(kernel.x), kernel_code(kernel.y))
+    name = type(kernel).__name__
+    if not is_dataclass(kernel) or getattr(kernels, name, None) is not type(kernel):
         return None
-    return CALL.sub(r"nosplit.\1", text)
+    values = {field.name: _value(getattr(kernel, field.name)) for field in fields(kernel)}
+    if None in values.values():
+        return None
+    inside = ", ".join(f"{key}={value}" for key, value in values.items())
+    return f"nosplit.{name if name in PUBLIC else f'kernels.{name}'}({inside})"
+
+
+def _value(value: Any) -> str | None:
+    if isinstance(value, tuple):
+        return _joined(*map(_value, value))
+    return repr(value) if isinstance(value, int | float | str) else kernel_code(value)
+
+
+def _joined(*parts: str | None) -> str | None:
+    there = [part for part in parts if part is not None]
+    return f"({', '.join(there)},)" if len(there) == len(parts) else None
 
 
 def _kernels(res: TestResult) -> str:
@@ -69,6 +83,18 @@ def _kernels(res: TestResult) -> str:
     if None in written:
         return "kernels"
     return "\n".join(["[", *(f"        {text}," for text in written), "    ]"])
+
+
+def _table(encoding: Any) -> dict[str, str]:
+    """How tables became numbers."""
+    names = encoding.names if encoding.table else tuple(map(int, encoding.names))
+    listed = textwrap.fill(repr(list(names)), 80, subsequent_indent=" " * 8)
+    scaled = any(column.scale != 1.0 or column.center != 0.0 for column in encoding.columns)
+    return {
+        "columns": listed if len(listed) < 4000 else "None",
+        "scale": repr("robust" if scaled else "none"),
+        "nan_policy": repr(encoding.nan_policy),
+    }
 
 
 def _method(name: str) -> str:

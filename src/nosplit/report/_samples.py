@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
-from nosplit._lazy import extra
+from nosplit._frames import is_table, native_columns
 
-__all__ = ["Column", "Sample", "as_sample", "column_of"]
+__all__ = ["Column", "Sample", "as_samples", "column_of"]
 
 Array = NDArray[np.float64]
 
@@ -35,29 +35,40 @@ class Column:
     kind: str  # "number", "date" or "category"
 
 
-def as_sample(data: Any, argument: str, names: Sequence[str] | None = None) -> Sample:
-    """A sample from an array or a data frame of any kind.
+def as_samples(x: Any, y: Any, names: Sequence[str] | None = None) -> tuple[Sample, Sample]:
+    """Two samples with the same columns, matched by name where both are tables.
 
     Examples
     --------
-    >>> as_sample([[1.0, 2.0], [3.0, 4.0]], "x").names
-    ('column 0', 'column 1')
+    >>> first, second = as_samples([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]])
+    >>> first.names, second.n
+    (('column 0', 'column 1'), 1)
     """
-    if hasattr(data, "columns") or hasattr(data, "column_names"):
-        found = _from_table(data)
-    else:
-        found = _from_array(np.asarray(data), argument)
-    if names is None:
-        return found
-    if len(names) != len(found.names):
+    first, second = _as_sample(x, "x"), _as_sample(y, "y")
+    if len(first.names) == 1 == len(second.names):
+        second = replace(second, names=first.names)
+    elif is_table(x) and is_table(y):
+        second = _matched(first, second)
+    if len(first.names) != len(second.names):
         raise InputError(
-            f"`names` must be as many as columns of `{argument}`, got {len(names)} names and "
-            f"{len(found.names)} columns."
+            "`x` and `y` must have the same number of columns, got "
+            f"{len(first.names)} and {len(second.names)}."
         )
-    return Sample(tuple(map(str, names)), found.n, found.get)
+    if names is not None and len(names) != len(first.names):
+        raise InputError(
+            f"`names` must be as many as columns, got {len(names)} names and "
+            f"{len(first.names)} columns."
+        )
+    called = first.names if names is None else tuple(map(str, names))
+    return replace(first, names=called), replace(second, names=called)
 
 
-def _from_array(array: NDArray[Any], argument: str) -> Sample:
+def _as_sample(data: Any, argument: str) -> Sample:
+    if is_table(data):
+        columns, _ = native_columns(data, argument)
+        names = tuple(str(column.name) for column in columns)
+        return Sample(names, len(columns[0]), lambda j: _table_column(columns[j]))
+    array = np.asarray(data)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or not array.size:
@@ -69,10 +80,13 @@ def _from_array(array: NDArray[Any], argument: str) -> Sample:
     return Sample(names, len(array), lambda j: array[:, j])
 
 
-def _from_table(data: Any) -> Sample:
-    frame = extra("narwhals", "tables").from_native(data, eager_only=True)
-    names = tuple(map(str, frame.columns))
-    return Sample(names, len(frame), lambda j: _table_column(frame[:, j]))
+def _matched(first: Sample, second: Sample) -> Sample:
+    """The columns of both, in the order of the first; those that only one has are not compared."""
+    place = {name: j for j, name in enumerate(second.names)}
+    missing = np.full(second.n, np.nan)
+    order = [place.get(name) for name in first.names]
+    get = second.get
+    return Sample(first.names, second.n, lambda j: missing if (k := order[j]) is None else get(k))
 
 
 def _table_column(series: Any) -> NDArray[Any]:
@@ -96,9 +110,10 @@ def column_of(values: NDArray[Any]) -> Column:
     Column(values=array([1., 3., 4.]), missing=0.25, kind='number')
     """
     if values.dtype.kind == "M":
-        days = values.astype("datetime64[s]")
-        there = ~np.isnat(days)
-        return Column(days[there].astype(np.float64) / 86400.0, 1.0 - there.mean(), "date")
+        seconds = values.astype("datetime64[s]")
+        there = ~np.isnat(seconds)
+        days = seconds[there].astype(np.float64) / 86400.0
+        return Column(days, 1.0 - float(there.mean()), "date")
     numbers = _numbers(values)
     if numbers is not None:
         there = np.isfinite(numbers)
@@ -113,8 +128,7 @@ def _numbers(values: NDArray[Any]) -> Array | None:
         return values.astype(np.float64)
     if values.dtype.kind != "O":
         return None
-    there = [v for v in values if v is not None]
-    if any(isinstance(v, (str, bytes, bool, np.bool_)) for v in there):
+    if any(isinstance(v, str | bytes | bool | np.bool_) for v in values):
         return None
     try:
         return np.array([np.nan if v is None else float(v) for v in values])
