@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,6 +209,12 @@ class TestResult:
         lines += self._kernel_lines()
         lines += [_wrapped("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
+
+    def report(self, x: Any = None, y: Any = None, *, path: Any, **options: Any) -> Path:
+        """Write a report as one HTML file: `nosplit.report(res, x, y, path=path, **options)`."""
+        from nosplit.report import report  # lazily: a result is read more often than reported
+
+        return report(self, x, y, path=path, **options)
 
     def _how(self) -> str:
         if self.flips is None:
