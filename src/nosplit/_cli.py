@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from nosplit._errors import InputError, NosplitWarning
+from nosplit._lazy import extra
 from nosplit._validation import printable
 from nosplit.pairing import Blocks, Pairing
+from nosplit.report import check_target
 from nosplit.results import TestResult
 
 __all__ = [
@@ -22,15 +24,19 @@ __all__ = [
     "Json",
     "Kernels",
     "Method",
+    "NoRows",
     "NoShuffle",
     "Pairs",
+    "Report",
     "Seed",
     "Workers",
+    "check_report",
     "finish",
     "parse_pairs",
     "print_json",
     "printable",
     "quietly",
+    "write_report",
 ]
 
 Alpha = Annotated[float, typer.Option(help="Level of the test.")]
@@ -56,6 +62,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
 
+Report = Annotated[
+    str | None,
+    typer.Option(
+        help="Write a report as one HTML file, over one that is there.", metavar="FILE.html"
+    ),
+]
+NoRows = Annotated[
+    bool,
+    typer.Option(
+        "--no-rows", help="Leave rows and names of categories out of the report: private data."
+    ),
+]
+
 
 def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:
     """Test without printing warnings: the result lists them."""
@@ -75,6 +94,26 @@ def finish(
         typer.echo(printable(title))
         typer.echo(result.summary(alpha))
     return typer.Exit(int(exit_code and rejects))
+
+
+def check_report(path: str | None, no_rows: bool = False) -> None:
+    """Find out that a report cannot be written before the test is run, not after."""
+    if path is None and no_rows:
+        raise InputError("`--no-rows` is about a report: it needs `--report`.")
+    if path is not None:
+        extra("jinja2", "report")
+        extra("matplotlib", "report")
+        check_target(path)
+
+
+def write_report(
+    result: TestResult, x: Any = None, y: Any = None, *, path: str | None, **options: Any
+) -> None:
+    """Write a report if one was asked for, and say where it is."""
+    if path is None:
+        return
+    result.report(x, y, path=path, **options)
+    typer.echo(printable(f"Report: {path}"), err=True)
 
 
 def parse_pairs(text: str) -> Pairing | str | int:

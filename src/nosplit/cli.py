@@ -22,15 +22,19 @@ from nosplit._cli import (
     Json,
     Kernels,
     Method,
+    NoRows,
     NoShuffle,
     Pairs,
+    Report,
     Seed,
     Workers,
+    check_report,
     finish,
     parse_pairs,
     print_json,
     printable,
     quietly,
+    write_report,
 )
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha
@@ -74,12 +78,15 @@ def compare(
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
+    report: Report = None,
+    no_rows: NoRows = False,
 ) -> None:
     """Test whether two files hold samples from the same distribution.
 
     Files are .npy, .npz (file.npz:name picks an array) or .csv, with or without a line of names.
     """
     check_alpha(alpha)
+    check_report(report, no_rows)
     reference = read_table(ref)
     current = aligned_columns(reference, read_table(cur))
     result = quietly(
@@ -95,6 +102,17 @@ def compare(
         shuffle=not no_shuffle,
         workers=workers,
         progress=sys.stderr.isatty(),
+    )
+    write_report(
+        result,
+        reference.values,
+        current.values,
+        path=report,
+        alpha=alpha,
+        rows=not no_rows,
+        labels=(ref, cur),
+        names=reference.names,
+        options={"rng": seed, "shuffle": not no_shuffle},
     )
     title = f"{ref} and {cur}"
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

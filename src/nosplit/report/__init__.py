@@ -16,7 +16,7 @@ from nosplit.report._page import check_target, render, write
 from nosplit.report._samples import as_samples
 from nosplit.results import TWO_SAMPLE, TestResult
 
-__all__ = ["report"]
+__all__ = ["check_target", "report"]
 
 
 def report(

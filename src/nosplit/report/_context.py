@@ -98,18 +98,15 @@ def _null(res: TestResult, alpha: float) -> dict[str, Any] | None:
         svg = null_law(res.null.values[1:], None, res.statistic, threshold)
         law = f"{len(res.null.values) - 1:,} draws in which nothing differs"
     else:
-        svg = null_law(None, _density(res), res.statistic, threshold)
+        svg = null_law(None, _density(res.null), res.statistic, threshold)
         law = "the law if nothing differs"
     return {"svg": svg, "alt": alt, "law": law, "threshold": np.isfinite(threshold)}
 
 
-def _density(res: TestResult) -> tuple[Any, Any]:
-    """Density of a closed-form null law, from its upper tail."""
-    ends = [res.null.isf(1.0 - 1e-4), res.null.isf(1e-4)]
-    edges = np.linspace(ends[0], ends[1], 201)
-    tail = np.exp([res.null.log_sf(float(x)) for x in edges])
-    middles = (edges[1:] + edges[:-1]) / 2.0
-    return middles, -np.diff(tail) / np.diff(edges)
+def _density(law: Any) -> tuple[Any, Any]:
+    """Density of a closed-form null law where it has any weight."""
+    values = np.linspace(law.isf(1.0 - 1e-4), law.isf(1e-4), 201)
+    return values, law.pdf(values)
 
 
 def _kernels(res: TestResult) -> dict[str, Any]:

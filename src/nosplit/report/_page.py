@@ -14,6 +14,9 @@ from nosplit._validation import printable
 
 __all__ = ["check_target", "render", "write"]
 
+# A link in these may lead to an ordinary file, but it must not be replaced.
+DEVICES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+
 
 def render(values: dict[str, Any]) -> str:
     """The page as HTML.
@@ -49,6 +52,10 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         target = Path(path)
     except TypeError as error:
         raise InputError(f"`path` must be a path, got {path!r}.") from error
+    if target.absolute().parent in DEVICES:
+        raise InputError(f"`path` must be an ordinary file, got {str(target)!r}.")
+    if target.is_symlink():
+        target = target.resolve()  # the file is replaced, and not the link
     if target.is_dir() or not target.name:
         raise InputError(f"`path` must name a file, got the folder {str(target)!r}.")
     if target.exists() and not target.is_file():
