@@ -196,7 +196,7 @@ def test_bad_values_far_down_are_found_and_counted():
     x = np.zeros((200_000, 1))
     x[150_000], x[199_999] = np.inf, -np.inf
     with pytest.raises(InputError, match=says("inf at index (150000, 0)", "2 such values")):
-        check.check_sample(x, "x")
+        check.check_finite(x, "x")
 
 
 def test_values_whose_sum_overflows_are_finite():

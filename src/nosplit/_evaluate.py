@@ -245,10 +245,28 @@ def _is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
 
 
 @compiled
+def _rows_at(index: Any, listed: bool, at: int, size: int, rows: Any) -> None:
+    """Rows ia, ib, ja, jb of the pairs from `at` on, from lists, (4, M), or first rows and steps.
+
+    Rows as they come need no list, whose making and reading would cost as much as the kernels.
+    """
+    for c in range(4):
+        row = rows[c]
+        if listed:
+            for i in range(size):
+                row[i] = index[c, at + i]
+        else:
+            start, step = index[c, 0], index[c, 1]
+            for i in range(size):
+                row[i] = start + (at + i) * step
+
+
+@compiled
 def two_sample_values(
     x: Any,
     y: Any,
     index: Any,
+    listed: bool,
     scattered: bool,
     want: Any,
     linear: Any,
@@ -260,18 +278,18 @@ def two_sample_values(
 ) -> None:
     """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
 
-    `scattered` says that the rows do not lie in order; `room` is what `two_sample_room` makes.
+    `scattered` says that the rows do not lie in order, and `room` is what `two_sample_room` makes;
+    for `listed` and `index` see `_rows_at`.
     """
     signs, sq, l1, dot, cross, slots = room
-    ia, ib, ja, jb = index
+    rows = np.empty((4, BLOCK), np.int64)
     for m in range(first, last, BLOCK):
-        b = slice(m, min(m + BLOCK, last))
-        size, at = b.stop - m, m - first
+        size, at = min(BLOCK, last - m), m - first
+        _rows_at(index, listed, m, size, rows)
+        ia, ib, ja, jb = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
         if scattered:
-            cross[0] = touch(x, ia[b]) + touch(x, ib[b]) + touch(y, ja[b]) + touch(y, jb[b])
-        two_sample_bases(
-            x, ia[b], ib[b], y, ja[b], jb[b], want, linear.size > 0, sq, l1, dot, cross
-        )
+            cross[0] = touch(x, ia) + touch(x, ib) + touch(y, ja) + touch(y, jb)
+        two_sample_bases(x, ia, ib, y, ja, jb, want, linear.size > 0, sq, l1, dot, cross)
         evaluate(program, sq, l1, dot, signs, slots, h, at, size)
         if not _is_finite(want, sq, l1, size):
             h[:, at] = np.nan
@@ -284,6 +302,7 @@ def two_sample_moments(
     x: Any,
     y: Any,
     index: Any,
+    listed: bool,
     scattered: bool,
     want: Any,
     linear: Any,
@@ -291,15 +310,17 @@ def two_sample_moments(
     room: Any,
     mean: Any,
     total: Any,
+    M: int,
 ) -> None:
-    """Mean and centred scatter of those values, a block at a time: nothing leaves the cache."""
-    d, M = mean.size, index[0].size
+    """Mean and centred scatter of M such values, a block at a time: nothing leaves the cache."""
+    d = mean.size
     h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
     mean[:] = 0.0
     total[:, :] = 0.0
     for m in range(0, M, BLOCK):
         size = min(BLOCK, M - m)
-        two_sample_values(x, y, index, scattered, want, linear, program, room, h, m, m + size)
+        where = x, y, index, listed, scattered
+        two_sample_values(*where, want, linear, program, room, h, m, m + size)
         scatter(h, size, part_mean, part)
         share = size / (m + size)
         for u in range(d):

@@ -62,13 +62,14 @@ def _reinterpret(source: Any, target: Any) -> Any:
     return target(source), generate
 
 
-@intrinsic
-def to_bits(_: Any, value: Any) -> Any:
-    """The bits of a float64 as an int64."""
+def _to_bits(_: Any, value: Any) -> Any:
     return _reinterpret(types.float64, types.int64)
 
 
-@intrinsic
-def from_bits(_: Any, value: Any) -> Any:
-    """The float64 with the bits of an int64."""
+def _from_bits(_: Any, value: Any) -> Any:
     return _reinterpret(types.int64, types.float64)
+
+
+# The bits of a float64 as an int64, and back.
+to_bits: Any = intrinsic(_to_bits)
+from_bits: Any = intrinsic(_from_bits)

@@ -31,7 +31,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 # Samples of more bytes than this are not read for the check alone: see `api.two_sample_test`.
-LARGE = 1 << 25
+LARGE = 1 << 20
 T = TypeVar("T")
 
 # Variances that have a reciprocal in double precision, with room for a factor of 10,000.

@@ -109,11 +109,10 @@ def accumulate(
     """
 
     def moments(job: Job) -> Moments:
-        if isinstance(units, Folding):
-            return units.moments(job)
         return column_moments(units.values(job), job)
 
-    return _total(moments, _jobs(units, pairing), n_workers(workers), step)
+    work = units.moments if isinstance(units, Folding) else moments
+    return _total(work, _jobs(units, pairing), n_workers(workers), step)
 
 
 def accumulate_draws(

@@ -83,48 +83,58 @@ class Paired:
         """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
         if isinstance(job, Tile):
             return self._tile(*self._rows(job.a), *self._rows(job.b))
-        return self._aligned(*self._aligned_rows(job))
+        return self._aligned(job)
 
-    def _aligned_rows(self, job: Aligned | Band) -> tuple[Index, Index, Index, Index]:
-        """Rows (of x and y in a, of x and y in b) of the pairs of a job; a band lag by lag."""
+    def _index(self, job: Aligned | Band) -> Index:
+        """Rows of x in a and in b, of y in a and in b, of the pairs of a job; a band lag by lag."""
         if isinstance(job, Aligned):
-            return *self._index(job.a), *self._index(job.b)
+            parts = (self._places(job.a), self._places(job.b))
+            return np.stack([parts[0][0], parts[1][0], parts[0][1], parts[1][1]])
         n, stop = len(job.units), job.units.stop + job.R
-        i, j = self._index(range(job.units.start, min(stop, self.n_units)))
+        i, j = self._places(range(job.units.start, min(stop, self.n_units)))
         if stop > self.n_units:
-            first = self._index(range(stop - self.n_units))
+            first = self._places(range(stop - self.n_units))
             i, j = np.concatenate([i, first[0]]), np.concatenate([j, first[1]])
         ib, jb = (sliding_window_view(rows, n)[1:].ravel() for rows in (i, j))
-        return np.tile(i[:n], job.R), np.tile(j[:n], job.R), ib, jb
+        return np.stack([np.tile(i[:n], job.R), ib, np.tile(j[:n], job.R), jb])
 
-    def _index(self, units: range) -> tuple[Index, Index]:
+    def _places(self, units: range) -> tuple[Index, Index]:
         """Rows of x and of y in each of the units."""
         positions = self.units[units.start : units.stop : units.step]
         return self.x_order.rows(positions), self.y_order.rows(positions)
 
-    def _aligned(self, ia: Index, ja: Index, ib: Index, jb: Index) -> Array:
-        """Values of the units (x[ia], y[ja]) with the units (x[ib], y[jb])."""
-        bank, m = self.bank, len(ia)
+    def _aligned(self, job: Aligned | Band) -> Array:
+        """Values of pairs that are not a tile."""
+        bank, m = self.bank, job.n_pairs
         h = np.empty((len(bank), m))
         if bank.operations or bank.linear:
             from nosplit._evaluate import two_sample_values
 
-            two_sample_values(*self._compiled(ia, ja, ib, jb), h, 0, m)
+            two_sample_values(*self._compiled(job), h, 0, m)
         if bank.others:
+            ia, ib, ja, jb = self._index(job)
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
             for u in bank.others:
                 k = bank.kernels[u].aligned
                 h[u] = (k(xa, xb) - k(xa, yb)) + (k(ya, yb) - k(ya, xb))
         return h
 
-    def _compiled(self, ia: Index, ja: Index, ib: Index, jb: Index) -> tuple[Any, ...]:
+    def _compiled(self, job: Aligned | Band) -> tuple[Any, ...]:
         """What the compiled loops take."""
         from nosplit._evaluate import two_sample_room
 
-        bank, index = self.bank, (ia, ib, ja, jb)
-        room = two_sample_room()
-        scattered = not isinstance(self.x_order, Natural)
-        return self.x, self.y, index, scattered, bank.want, bank.linear_rows, bank.program, room
+        bank, scattered = self.bank, not Natural() == self.x_order == self.y_order
+        if isinstance(job, Band) or scattered:
+            index, listed = self._index(job), True
+        else:
+            index, listed = self._progressions(job), False
+        where = self.x, self.y, index, listed, scattered
+        return *where, bank.want, bank.linear_rows, bank.program, two_sample_room()
+
+    def _progressions(self, job: Aligned) -> Index:
+        """First rows and steps of rows as they come, in the order of `_index`."""
+        a, b = ([self.units[u.start], u.step * self.units.step] for u in (job.a, job.b))
+        return np.array([a, b, a, b], dtype=np.int64)
 
     def moments(self, job: Job) -> Moments:
         """Moments of the values of a job, without keeping the values where that is possible."""
@@ -132,11 +142,10 @@ class Paired:
             return column_moments(self.values(job), job)
         from nosplit._evaluate import two_sample_moments
 
-        index = self._aligned_rows(job)
         d = len(self.bank)
         mean, total = np.empty(d), np.empty((d, d))
-        two_sample_moments(*self._compiled(*index), mean, total)
-        return Moments(len(index[0]), mean, total)
+        two_sample_moments(*self._compiled(job), mean, total, job.n_pairs)
+        return Moments(job.n_pairs, mean, total)
 
     def _tile(
         self, xa: NDArray[Any], ya: NDArray[Any], xb: NDArray[Any], yb: NDArray[Any]
