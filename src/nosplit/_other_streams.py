@@ -1,0 +1,236 @@
+"""Accumulators of goodness of fit and of independence."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._accumulator import LIMIT, Accumulator, batch_rows
+from nosplit._errors import InputError
+from nosplit._families import Observations, Scored, check_unit_size
+from nosplit._frames import code_of
+from nosplit._score import Score, scores_of
+from nosplit._stream import Rows
+from nosplit.fitting import SteinKernels, TensorKernels, stein_kernels, tensor_kernels
+from nosplit.hsic import TensorBank
+from nosplit.kernels import Kernel
+from nosplit.ksd import SteinBank
+from nosplit.models import Model
+from nosplit.results import GOODNESS, INDEPENDENCE
+from nosplit.steps import Caveat, Outcome, stein_caveats
+
+__all__ = ["GoodnessOfFitAccumulator", "IndependenceAccumulator"]
+
+
+class GoodnessOfFitAccumulator(Accumulator):
+    """A goodness-of-fit test of a stream.
+
+    Parameters
+    ----------
+    score : model or callable
+        ∇ log q of the model: a function from an (n, p) array to an (n, p) array, or a model of
+        `nosplit.models`.
+    kernels : None, Kernel, sequence of them or callable
+        As in `goodness_of_fit_test`. Bandwidths come from the first 500 rows, then they are fixed.
+    pairs : "adjacent" or int
+        As in `TwoSampleAccumulator`.
+    limit : int
+        Rows that may wait.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nosplit import models
+    >>> rng = np.random.default_rng(0)
+    >>> acc = GoodnessOfFitAccumulator(models.MultivariateNormal([0.0, 0.0]), pairs=4)
+    >>> for _ in range(10):
+    ...     acc.update(1.3 * rng.normal(size=(500, 2)))
+    >>> acc.result().reject(0.05)
+    True
+    """
+
+    family = "goodness_of_fit"
+    question = GOODNESS
+
+    def __init__(
+        self,
+        score: Model | Any,
+        kernels: SteinKernels = None,
+        *,
+        pairs: str | int = "adjacent",
+        limit: int = LIMIT,
+    ) -> None:
+        if score is not None and not (isinstance(score, Model) or callable(score)):
+            raise InputError(
+                f"`score` must be a model or a function of rows, got {type(score).__name__}: "
+                "values at rows that are still to come cannot be given beforehand."
+            )
+        open_ended = kernels is None or (callable(kernels) and not isinstance(kernels, Kernel))
+        bank = None if open_ended else SteinBank(stein_kernels(kernels, 1.0))
+        super().__init__(Scored(kernels), kernels, bank, pairs, limit)
+        self._score = score
+
+    @classmethod
+    def like(cls, other: Self) -> Self:
+        """An empty accumulator with the settings and the kernels of another."""
+        kernels = other._given if other.kernels is None else other.kernels
+        return cls(other._score, kernels, pairs=other.pairs, limit=other._flow.limit)
+
+    def update(self, x: ArrayLike | None) -> None:
+        """Take in a batch of rows.
+
+        Parameters
+        ----------
+        x : array_like, shape (n, p)
+            The rows, of any number.
+        """
+        if self._score is None:
+            raise InputError("`score` is not saved: give it to `load(path, score=...)` to go on.")
+        waiting = self._state.waiting
+        rows = batch_rows(x, "x", None if waiting is None else waiting[0].shape[1])
+        if rows is not None:
+            rows = np.ascontiguousarray(rows, dtype=np.float64)
+            self._state = self._flow.feed(self._state, (rows, scores_of(self._score, rows)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], score: Score | None = None) -> Self:
+        """The accumulator that `save` wrote; the score is not saved, and needed to go on."""
+        return cls._restored(path, score=score)
+
+    def _settings(self) -> dict[str, Any]:
+        return {}
+
+    def _n_rows(self, sides: Rows | None) -> int:
+        return len(sides[0]) if sides else 0
+
+    def _caveats(self, outcome: Outcome) -> list[Caveat]:
+        return stein_caveats(outcome)
+
+
+class IndependenceAccumulator(Accumulator):
+    """An independence test of a stream of observations (x, y).
+
+    Parameters
+    ----------
+    kernels : None, sequence of pairs of kernels, or callable
+        As in `independence_test`. Bandwidths come from the first 500 observations, then they are
+        fixed.
+    unit_size : int
+        Observations to a unit.
+    pairs : "adjacent" or int
+        As in `TwoSampleAccumulator`.
+    limit : int
+        Observations that may wait.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> acc = IndependenceAccumulator(pairs=2)
+    >>> for _ in range(10):
+    ...     x = rng.normal(size=600)
+    ...     acc.update(x, x**2 + rng.normal(size=600))
+    >>> acc.result().reject(0.05)
+    True
+    """
+
+    family = "independence"
+    question = INDEPENDENCE
+
+    def __init__(
+        self,
+        kernels: TensorKernels = None,
+        *,
+        unit_size: int = 8,
+        pairs: str | int = "adjacent",
+        limit: int = LIMIT,
+        discrete: tuple[bool, bool] | None = None,
+    ) -> None:
+        flags = (False, False) if discrete is None else (bool(discrete[0]), bool(discrete[1]))
+        bank = None
+        if kernels is not None and not callable(kernels):
+            bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=flags))
+        family = Observations(kernels, check_unit_size(unit_size), flags)
+        super().__init__(family, kernels, bank, pairs, limit)
+        self._discrete = None if discrete is None else flags
+
+    @property
+    def unit_size(self) -> int:
+        """Observations to a unit."""
+        return self._flow.family.sizes[0]
+
+    @classmethod
+    def like(cls, other: Self) -> Self:
+        """An empty accumulator with the settings and the kernels of another."""
+        return cls(
+            other._given if other.kernels is None else other.kernels,
+            unit_size=other.unit_size,
+            pairs=other.pairs,
+            limit=other._flow.limit,
+            discrete=other._discrete,
+        )
+
+    def update(self, x: ArrayLike, y: ArrayLike) -> None:
+        """Take in a batch of observations.
+
+        Parameters
+        ----------
+        x, y : array_like, shape (n, p) and (n, r)
+            The variables, one observation a row. Strings, booleans and other categories are
+            compared for equality; a variable that is one in the first batch must stay one.
+        """
+        waiting = self._state.waiting
+        widths = [None, None] if waiting is None else [side.shape[1] for side in waiting]
+        (left, x_codes), (right, y_codes) = _numbered(x, "x"), _numbered(y, "y")
+        one, two = batch_rows(left, "x", widths[0]), batch_rows(right, "y", widths[1])
+        if (0 if one is None else len(one)) != (0 if two is None else len(two)):
+            raise InputError("`x` and `y` must have as many rows, observed together.")
+        if one is None or two is None:
+            return
+        discrete = (x_codes, y_codes)
+        if self._discrete not in (None, discrete):
+            raise InputError(
+                "`x` and `y` must be numbers or categories as before, got "
+                f"{' and '.join('categories' if c else 'numbers' for c in discrete)}."
+            )
+        flow = self._flow
+        if self._discrete is None:
+            flow = replace(flow, family=Observations(self._given, self.unit_size, discrete))
+        self._state = flow.feed(self._state, (one, two))
+        self._flow, self._discrete = flow, discrete
+
+    def __iadd__(self, other: Self) -> Self:
+        took = super().__iadd__(other)
+        if took is self and self._discrete is None:
+            self._discrete = other._discrete
+        return took
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The accumulator that `save` wrote."""
+        return cls._restored(path)
+
+    def _settings(self) -> dict[str, Any]:
+        discrete = None if self._discrete is None else list(self._discrete)
+        return {"unit_size": self.unit_size, "discrete": discrete}
+
+    def _n_rows(self, sides: Rows | None) -> int:
+        return len(sides[0]) if sides else 0
+
+
+def _numbered(value: ArrayLike, name: str) -> tuple[NDArray[Any], bool]:
+    """A variable as numbers, and whether they only name categories."""
+    array = np.asarray(value)
+    kind = array.dtype.kind
+    if kind == "O" and all(isinstance(v, Real) and not isinstance(v, bool) for v in array.flat):
+        return array.astype(np.float64), False
+    if kind not in "SUbO":
+        return array, False
+    found, where = np.unique(array.ravel(), return_inverse=True)
+    codes = np.array([code_of(category) for category in found.tolist()])
+    return codes[where].reshape(array.shape), True
