@@ -12,6 +12,7 @@ from nosplit._errors import (
     NotATestWarning,
     UnsafeAsymptoticsWarning,
 )
+from nosplit.alternative import Alternative
 from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
 from nosplit.calibration import CalibrationCheck, calibration_check
 from nosplit.explain import Explanation, explain
@@ -31,7 +32,17 @@ from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Spl
 from nosplit.moments import Moments
 from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
 from nosplit.pairing import Blocks
+from nosplit.pilot import pilot
+from nosplit.power import (
+    PowerCurve,
+    PowerPrediction,
+    SampleSize,
+    power_curve,
+    predict_power,
+    sample_size,
+)
 from nosplit.randomization import Exact
+from nosplit.report import report
 from nosplit.results import TestResult
 
 __version__ = "0.1.0"
@@ -40,6 +51,7 @@ __all__ = [
     "IMQ",
     "OST",
     "Adaptive",
+    "Alternative",
     "Best",
     "Blocks",
     "CalibrationCheck",
@@ -62,6 +74,9 @@ __all__ = [
     "NosplitWarning",
     "NotATestWarning",
     "Polynomial",
+    "PowerCurve",
+    "PowerPrediction",
+    "SampleSize",
     "Split",
     "TestResult",
     "UnsafeAsymptoticsWarning",
@@ -77,7 +92,12 @@ __all__ = [
     "mean_test",
     "models",
     "optimal_weights",
+    "pilot",
     "plan",
     "polyhedral_truncation",
+    "power_curve",
+    "predict_power",
+    "report",
+    "sample_size",
     "two_sample_test",
 ]

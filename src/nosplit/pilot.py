@@ -1,0 +1,201 @@
+"""From a pilot sample to what a test of any size would be up against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._errors import InputError
+from nosplit._validation import check_finite, check_rng
+from nosplit.accumulate import Units
+from nosplit.alternative import Alternative, root, within
+from nosplit.api import Seed, check_samples, fitted_units
+from nosplit.effects import Effects
+from nosplit.methods._base import prepare
+from nosplit.methods.ost import project
+from nosplit.normal import Whitening
+from nosplit.pairing import Tile
+from nosplit.recipes import Kernels, as_recipe
+
+__all__ = ["pilot"]
+
+Array = NDArray[np.float64]
+
+# Rows of each sample that a pilot must have, and units whose effects are kept.
+FEWEST_ROWS, MOST_EFFECTS = 20, 250
+# Pairs that are looked at, and units in a block of them.
+PAIRS, SMALLEST_BLOCK, LARGEST_BLOCK = 8_000_000, 64, 512
+# Simulated pilots for each of so many lengths of μ, and a length that counts as none.
+DRAWS, LENGTHS, TINY = 1000, 33, 1e-9
+
+
+def pilot(x: ArrayLike, y: ArrayLike, *, kernels: Kernels = None, rng: Seed = 0) -> Alternative:
+    """Estimate from a pilot sample what a test of any size would be up against.
+
+    μ, Σ and ζ₁ are estimated without bias over all pairs of the pilot (inside blocks of 512 units,
+    if there are more). The estimate of μ is then projected on μ ≥ 0, and shortened by what noise
+    adds to its length; how far it may be from the truth is kept as two more alternatives, `bounds`.
+
+    Parameters
+    ----------
+    x, y : array_like
+        The pilot samples, as for `two_sample_test`, at least 20 rows each. If their sizes differ,
+        as many rows of the larger are used as the smaller has.
+    kernels : as in `two_sample_test`
+        The kernels of the planned test; their bandwidths come from the pilot.
+    rng : int or Generator
+        Source of the shuffling.
+
+    Returns
+    -------
+    Alternative
+        For `predict_power`, `sample_size` and `power_curve`. It holds no rows.
+
+    Examples
+    --------
+    >>> import nosplit
+    >>> x, y = nosplit.datasets.DiffVar().sample(200)
+    >>> pilot(x, y, kernels="paper2")
+    Alternative(d=2, pilot of 200 rows each)
+    """
+    x, y = check_samples(x, y)
+    check_finite(x, "x")
+    check_finite(y, "y")
+    n = min(len(x), len(y))
+    if n < FEWEST_ROWS:
+        raise InputError(
+            f"A pilot must have at least {FEWEST_ROWS} rows of `x` and of `y`, got {len(x)} and "
+            f"{len(y)}."
+        )
+    generator = check_rng(rng)
+    rows = [s[generator.permutation(len(s))[:n]] for s in (x, y)]
+    units = fitted_units(rows[0], rows[1], as_recipe(kernels))
+    found = _estimated(units)
+    some = range(min(n, MOST_EFFECTS))
+    shared: dict[str, Any] = {
+        "kernels": units.bank.kernels,
+        "columns": x.shape[1],
+        "n_rows": n,
+        "effects": Effects.from_values(units.values(Tile(some, some))),
+    }
+    low, middle, high = found.lengths
+    # Below the length that noise has, ζ₁ does not tell how long μ is.
+    reference = max(middle, found.noise)
+    shortest, longest = (found.at(v, v / reference, **shared) for v in (low, high))
+    return found.at(middle, 1.0, bounds=(shortest, longest), **shared)
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimated:
+    """Estimates of Σ and ζ₁, the direction of μ and how long it may be.
+
+    `lengths` are the ends of a 95 % interval with the median between them; `noise` is the standard
+    error of a length.
+    """
+
+    direction: Array
+    cov: Array
+    zeta: Array
+    noise: float
+    lengths: tuple[float, float, float]
+
+    def at(self, length: float, factor: float, **shared: Any) -> Alternative:
+        """μ of the given length, ζ₁ multiplied by the factor, and the Σ that goes with them."""
+        cov = self.cov + 2.0 * (factor - 1.0) * self.zeta
+        cov = (cov + cov.T) / 2.0
+        return Alternative(length * self.direction, cov, factor * self.zeta, **shared)
+
+
+def _estimated(units: Units) -> _Estimated:
+    """Estimates from all pairs inside blocks of the pilot's units."""
+    n = units.n_units
+    size = min(n, LARGEST_BLOCK, max(SMALLEST_BLOCK, 2 * PAIRS // n))
+    count = -(-n // size)
+    cuts = [n * i // count for i in range(count + 1)]
+    blocks = [range(a, b) for a, b in pairwise(cuts)]
+    sizes = np.array([len(block) for block in blocks], dtype=np.float64)
+    pairs = float((sizes * (sizes - 1.0) / 2.0).sum())
+    triples = float((sizes * (sizes - 1.0) * (sizes - 2.0)).sum())
+    # Covariances are those of the values minus any vector; near their mean, nothing cancels.
+    first = _block_sums(units, blocks[0], np.zeros(1))
+    centre = 2.0 * first.total / (sizes[0] * (sizes[0] - 1.0))
+    sums = [_block_sums(units, block, centre) for block in blocks]
+    rest = np.sum([s.total for s in sums], axis=0) / pairs
+    same = np.sum([s.same for s in sums], axis=0) - pairs * np.outer(rest, rest)
+    shared = np.sum([s.shared(rest) for s in sums], axis=0)
+    apart = -(same + shared) / (pairs * (pairs - 1.0) - triples)
+    cov = same / pairs - apart
+    zeta = within(shared / triples - apart, cov)
+    return _located(centre + rest, cov, zeta, pairs, triples / pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _BlockSums:
+    """Sums over a block of n units: of h, of hh' (each pair once), and of h over each unit's pairs.
+
+    `rows` (n, d) are the sums of h over the pairs of a unit.
+    """
+
+    total: Array
+    same: Array
+    rows: Array
+
+    def shared(self, mu: Array) -> Array:
+        """Sum of (h - μ)(h' - μ)' over the ordered pairs of pairs that share one unit."""
+        n = len(self.rows)
+        rows = self.rows - (n - 1.0) * mu
+        cross = np.outer(self.total, mu)
+        pairs = n * (n - 1.0) / 2.0
+        same = self.same - cross - cross.T + pairs * np.outer(mu, mu)
+        return np.asarray(rows.T @ rows - 2.0 * same)
+
+
+def _block_sums(units: Units, block: range, centre: Array) -> _BlockSums:
+    h = units.values(Tile(block, block)) - centre[:, None, None]
+    n = len(block)
+    h[:, range(n), range(n)] = 0.0
+    flat = h.reshape(len(h), -1)
+    return _BlockSums(flat.sum(axis=1) / 2.0, flat @ flat.T / 2.0, h.sum(axis=2).T)
+
+
+def _located(mu: Array, cov: Array, zeta: Array, pairs: float, shared: float) -> _Estimated:
+    """Project μ on μ ≥ 0 in the metric of its own error, and find how long it may be.
+
+    What counts for power is the length of Σ^(-1/2) μ. The noise of a pilot makes it too long, and
+    more so in some directions than in others, so the pilot is simulated with means of the same
+    direction and of many lengths: those fit that would give a length like the observed one.
+    """
+    spread = cov + shared * zeta
+    white = Whitening()(cov)
+
+    def projected(tau: Array) -> Array:
+        batch = prepare(tau, spread, Whitening())
+        found = project(batch)
+        length = np.linalg.norm(found.direction, axis=1)
+        size = np.maximum(found.statistic, 0.0) / np.where(length > 0, length, 1.0)
+        on_cone = batch.white.colour(found.direction) * batch.white.scale
+        return on_cone * np.where(size > 0, size, TINY)[:, None]
+
+    def norm(tau: Array) -> Array:
+        return np.asarray(np.linalg.norm(white.whiten(tau), axis=1))
+
+    tau = projected(np.sqrt(pairs) * mu[None])
+    length = float(norm(tau)[0])
+    unit = tau[0] / (length or 1.0)
+    tail = white.weights(white.whiten(unit[None]))[0]
+    sd = float(np.sqrt(tail @ spread @ tail))
+    lengths = np.linspace(0.0, length + 5.0 * sd, LENGTHS)
+    # A longer mean has a larger ζ₁, and so more noise.
+    z = np.random.default_rng(0).standard_normal((2, DRAWS, len(mu)))
+    size = np.sqrt(shared * lengths / max(length, sd))[:, None, None]
+    noise = z[0] @ root(cov) + size * (z[1] @ root(zeta))
+    again = norm(projected((lengths[:, None, None] * unit + noise).reshape(-1, len(mu))))
+    shorter = np.mean(again.reshape(LENGTHS, DRAWS) <= length * (1.0 + 1e-9), axis=1)
+    shorter = np.minimum.accumulate(shorter)
+    low, middle, high = np.interp([0.025, 0.5, 0.975], 1.0 - shorter, lengths)
+    direction = np.maximum(unit, 0.0) / np.sqrt(pairs)
+    return _Estimated(direction, cov, zeta, sd, (float(low), float(middle), float(high)))
