@@ -1,0 +1,81 @@
+"""Tests of Spark data frames.
+
+Rows go from worker to worker once, to meet their partners, and never to the driver; what comes
+back is a few numbers for each kernel. See docs/clusters.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nosplit._lazy import extra
+from nosplit.methods import Method
+from nosplit.pairing import Pairing
+from nosplit.recipes import Kernels
+from nosplit.results import TestResult
+from nosplit.steps import to_result
+from nosplit.tables import Options
+
+__all__ = ["two_sample_test"]
+
+for _module in ("pyspark.sql", "pyarrow"):
+    extra(_module, "spark")
+
+
+def two_sample_test(
+    x: Any,
+    y: Any,
+    *,
+    kernels: Kernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "adjacent",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
+    nan_policy: str = "raise",
+) -> TestResult:
+    """Test whether two Spark data frames come from the same distribution.
+
+    Row i of x is paired with row i of y, counted through all partitions in their order, however
+    the two are cut into partitions. Both must have the same rows each time they are read: frames
+    read from files or cached do, and where that shows to be otherwise there is an error. With
+    the same kernels, the result is that of
+    `nosplit.two_sample_test(x, y, pairs="adjacent", shuffle=False, calibration="asymptotic")` on
+    the rows in memory, to rounding. Rows are not shuffled: where they look sorted, there is a
+    `DependentRowsWarning`.
+
+    Parameters
+    ----------
+    x, y : pyspark.sql.DataFrame
+        The samples, one observation a row. Their numbers of rows, and their partitions, may differ.
+    kernels : None, Kernel, sequence of them, name or callable
+        As in `nosplit.two_sample_test`. By default chosen from a few thousand rows from all over
+        the samples, always the same ones.
+    method : Method or name
+        "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
+    pairs : Pairing, name or int
+        "adjacent", an int R for a window, or `Blocks(B)`.
+    scale : {"robust", "none"}, bool or None
+        Whether numeric columns are standardised, by medians and quartiles of those few thousand
+        rows. By default they are.
+    columns, exclude : names
+        The columns to compare, or to leave out.
+    nan_policy : {"raise", "omit", "indicate"}
+        Where values are missing: an error, leave out the row, or compare what is missing too.
+
+    Returns
+    -------
+    TestResult
+        As from `nosplit.two_sample_test`, asymptotically calibrated.
+
+    Examples
+    --------
+    >>> import nosplit.spark
+    >>> x, y = (spark.read.parquet(f) for f in ("a.parquet", "b.parquet"))  # doctest: +SKIP
+    >>> res = nosplit.spark.two_sample_test(x, y, exclude=["id"])  # doctest: +SKIP
+    """
+    from nosplit.engines.spark import spark_test
+
+    options = Options.of(scale, columns, exclude, nan_policy)
+    found = spark_test(x, y, options, kernels=kernels, method=method, pairs=pairs)
+    return to_result(found.outcome, **found.facts())
