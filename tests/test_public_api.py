@@ -34,9 +34,11 @@ from nosplit.results import kernel_label
 
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
-    DroppedKernelWarning Exact Explanation Gaussian IMQ
+    DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
+    IndependenceAccumulator
     InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Split TestResult UnsafeAsymptoticsWarning Wald Whitening Wild
+    NotATestWarning OST Polynomial Split TestResult TwoSampleAccumulator UnsafeAsymptoticsWarning
+    Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
     mean_test models optimal_weights plan
     polyhedral_truncation report two_sample_test

@@ -44,6 +44,11 @@ from nosplit.power import (
 from nosplit.randomization import Exact
 from nosplit.report import report
 from nosplit.results import TestResult
+from nosplit.streams import (
+    GoodnessOfFitAccumulator,
+    IndependenceAccumulator,
+    TwoSampleAccumulator,
+)
 
 __version__ = "0.1.0"
 
@@ -63,6 +68,8 @@ __all__ = [
     "Exact",
     "Explanation",
     "Gaussian",
+    "GoodnessOfFitAccumulator",
+    "IndependenceAccumulator",
     "InputError",
     "Laplace",
     "Linear",
@@ -79,6 +86,7 @@ __all__ = [
     "SampleSize",
     "Split",
     "TestResult",
+    "TwoSampleAccumulator",
     "UnsafeAsymptoticsWarning",
     "Wald",
     "Whitening",

@@ -81,6 +81,18 @@ class Accumulator(ABC):
         """Rows that were dropped, as `limit` rows of their side were waiting already."""
         return self._state.n_dropped
 
+    def counts(self) -> dict[str, int]:
+        """How many pairs and units there are, and what became of the rows, both sides together."""
+        state, family = self._flow.flush(self._state), self._flow.family
+        return {
+            "n_pairs": self._flow.total(state).n,
+            "n_units": state.n_units,
+            "n_used": state.n_units * family.rows_per_block // family.units_per_block,
+            "n_waiting": self._n_rows(state.waiting),
+            "n_dropped": state.n_dropped,
+            "n_omitted": state.n_omitted,
+        }
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(pairs={self.pairs!r}, n_pairs={self._state.moments.n}, "
@@ -288,7 +300,7 @@ def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray
     """A batch as an (n, p) array of finite numbers; None if it has no rows."""
     if value is None:
         return None
-    rows = check_sample(value, name, smallest=0)
+    rows = check_sample(value, name, smallest=0, finite=False)
     if not len(rows):
         return None
     check_finite(rows, name)
