@@ -1,8 +1,9 @@
 """Speed, as ratios measured side by side in one run: `make bench`.
 
 Every row names what is compared and the aim; the table goes to standard output and, with
-`--write`, to a file. Times are the best of several runs, on one core unless said; `make bench`
-keeps the peers' linear algebra to one thread for that.
+`--write`, to a file. What is compared runs in turns, and the best of several runs of each counts:
+the speed of a shared machine drifts by more than the differences of interest. One core unless
+said; `make bench` keeps the peers' linear algebra to one thread for that.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -26,33 +28,43 @@ LINEAR = {"pairs": "linear", "calibration": "asymptotic", "method": "ost"}
 CORES = len(os.sched_getaffinity(0))
 
 
+def side_by_side(*runs: Callable[[], object], repeats: int = 9) -> list[float]:
+    """Seconds of the fastest of several runs of each, in turns, after one that does not count."""
+    times: list[list[float]] = [[] for _ in runs]
+    for run in runs:
+        run()
+    for _ in range(repeats):
+        for run, seconds in zip(runs, times, strict=True):
+            start = time.perf_counter()
+            run()
+            seconds.append(time.perf_counter() - start)
+    return [min(seconds) for seconds in times]
+
+
 def best(run: Callable[[], object], repeats: int = 5) -> float:
     """Seconds of the fastest of several runs, after one that does not count."""
-    run()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return side_by_side(run, repeats=repeats)[0]
 
 
-def read_bandwidth(array: np.ndarray, workers: int) -> float:
-    """Bytes a second that plain sums of a large array read, on one or more cores."""
-    from concurrent.futures import ThreadPoolExecutor
+def read_all(array: np.ndarray, workers: int) -> Callable[[], object]:
+    """A plain sum of a large array, which reads it once, on one or more cores."""
+    parts = np.array_split(array.reshape(-1), 8 * workers)
+    if workers == 1:
+        return lambda: [part.sum() for part in parts]
 
-    flat = array.reshape(-1)
-    parts = np.array_split(flat, 8 * workers)
-    with ThreadPoolExecutor(workers) as pool:
-        return array.nbytes / best(lambda: list(pool.map(np.sum, parts)))
+    def read() -> None:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(np.sum, parts))
+
+    return read
 
 
-def linear_test(x: np.ndarray, y: np.ndarray, workers: int, *, shuffle: bool = False) -> float:
+def linear_test(
+    x: np.ndarray, y: np.ndarray, workers: int, *, shuffle: bool = False
+) -> Callable[[], object]:
     kernels = paper_kernels(6, float(np.sqrt(2.0 * x.shape[1])))
-    return best(
-        lambda: nosplit.two_sample_test(
-            x, y, kernels=kernels, workers=workers, shuffle=shuffle, **LINEAR
-        )
+    return lambda: nosplit.two_sample_test(
+        x, y, kernels=kernels, workers=workers, shuffle=shuffle, **LINEAR
     )
 
 
@@ -62,13 +74,17 @@ def bandwidth_rows(rows: int) -> list[tuple[str, str, str]]:
     rng = np.random.default_rng(0)
     for p in (10, 49):
         n = rows // p
-        x, y = rng.standard_normal((n, p)), rng.standard_normal((n, p))
+        both = rng.standard_normal((2, n, p))
+        x, y = both
         for workers in sorted({1, CORES}):
-            read = read_bandwidth(x, workers)
+            seconds = side_by_side(
+                read_all(both, workers),
+                linear_test(x, y, workers),
+                linear_test(x, y, workers, shuffle=True),
+            )
+            read, *rates = (both.nbytes / s for s in seconds)
             label = "one core" if workers == 1 else f"{workers} cores"
-            for shuffle in (False, True):
-                seconds = linear_test(x, y, workers, shuffle=shuffle)
-                rate = 2 * x.nbytes / seconds
+            for shuffle, rate in zip((False, True), rates, strict=True):
                 name = f"input read, p = {p}, {label}{', shuffled' if shuffle else ''}"
                 what = f"{rate / read:.2f} ({rate / 1e9:.1f} of {read / 1e9:.1f} GB/s)"
                 out.append((name, what, "report" if shuffle else "≥ 0.6"))
@@ -88,7 +104,8 @@ def limit_rows() -> list[tuple[str, str, str]]:
     x, y = rng.standard_normal((16384, 10)), rng.standard_normal((16384, 10))
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 4.5)), range(16384))
     compute = 1e9 * best(lambda: accumulate(units, Linear(), workers=1), 40) / 8192
-    read = 1e9 * 320.0 / read_bandwidth(rng.standard_normal((4_000_000, 10)), 1)
+    large = rng.standard_normal((4_000_000, 10))
+    read = 1e9 * 320.0 * best(read_all(large, 1)) / large.nbytes
     q, out = rng.random(8192), np.empty(8192)
     rate = 8192 / best(lambda: exp(q, 1.0, out), 200)
     both = f"{read / (read + compute):.2f} in turn, {min(1.0, read / compute):.2f} if overlapped"
@@ -126,7 +143,6 @@ def torch_row() -> tuple[str, str, str]:
         tau = half**0.5 * h.mean(0)
         return tau, h.T @ h / half - torch.outer(h.mean(0), h.mean(0))
 
-    theirs = best(transcription, 3)
     from nosplit.accumulate import accumulate
     from nosplit.bank import Bank
     from nosplit.mmd import Paired
@@ -134,7 +150,7 @@ def torch_row() -> tuple[str, str, str]:
     from nosplit.pairing import Linear
 
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 2.0)), range(n))
-    ours = best(lambda: accumulate(units, Linear(), workers=1))
+    ours, theirs = side_by_side(lambda: accumulate(units, Linear(), workers=1), transcription)
     moments, (tau, cov) = accumulate(units, Linear(), workers=1), transcription()
     assert np.allclose(moments.tau, tau.numpy(), rtol=1e-6, atol=1e-9)
     assert np.allclose(moments.cov, cov.numpy(), rtol=1e-6)
@@ -164,15 +180,14 @@ def cvxopt_rows() -> list[tuple[str, str, str]]:
         for t in taus[:50]:
             solvers.qp(P, matrix(-t), A, h)
 
-    theirs = best(qp, 3) / 50
     loops = 2000
 
     def single() -> None:
         for _ in range(loops):
             solve_batch(G, one)
 
-    ours_single = best(single) / loops
-    ours_batch = best(lambda: solve_batch(G, taus)) / B
+    times = side_by_side(qp, single, lambda: solve_batch(G, taus))
+    theirs, ours_single, ours_batch = times[0] / 50, times[1] / loops, times[2] / B
     x = solve_batch(G, taus[:50])
     for i, t in enumerate(taus[:50]):
         there = np.array(solvers.qp(P, matrix(-t), A, h)["x"]).ravel()
@@ -201,8 +216,11 @@ def mmdagg_row() -> tuple[str, str, str]:
     x, y = rng.standard_normal((1000, 10)), rng.standard_normal((1000, 10))
     res = nosplit.two_sample_test(x, y)
     assert (res.pairs, res.calibration, res.flips) == ("complete", "exact", 999)
-    ours = best(lambda: nosplit.two_sample_test(x, y, workers=1))
-    theirs = best(lambda: kt.two_sample(x, y, method="mmdagg"), 1)
+    ours, theirs = side_by_side(
+        lambda: nosplit.two_sample_test(x, y, workers=1),
+        lambda: kt.two_sample(x, y, method="mmdagg"),
+        repeats=3,
+    )
     return (
         "default test against MMDAgg, n = 1,000, p = 10",
         f"{theirs / ours:.0f}× ({ours:.2f} s against {theirs:.1f} s)",
@@ -216,8 +234,10 @@ def stein_row() -> tuple[str, str, str]:
     rng = np.random.default_rng(6)
     x, y = rng.standard_normal((n, p)), rng.standard_normal((n, p))
     model = nosplit.models.MultivariateNormal(np.zeros(p))
-    ksd = best(lambda: nosplit.goodness_of_fit_test(x, model, workers=1, shuffle=False, **LINEAR))
-    mmd = best(lambda: nosplit.two_sample_test(x, y, workers=1, shuffle=False, **LINEAR))
+    ksd, mmd = side_by_side(
+        lambda: nosplit.goodness_of_fit_test(x, model, workers=1, shuffle=False, **LINEAR),
+        lambda: nosplit.two_sample_test(x, y, workers=1, shuffle=False, **LINEAR),
+    )
     return (
         "linear KSD against linear MMD, default kernels, n = 10⁶, p = 10",
         f"{ksd / mmd:.2f}× the time ({1e3 * ksd:.0f} ms against {1e3 * mmd:.0f} ms)",
@@ -229,11 +249,13 @@ def scaling_rows() -> list[tuple[str, str, str]]:
     """Ten times the data; two workers."""
     rng = np.random.default_rng(4)
     x, y = rng.standard_normal((10_000_000, 2)), rng.standard_normal((10_000_000, 2))
-    small = linear_test(x[:1_000_000], y[:1_000_000], 1)
-    large = linear_test(x, y, 1)
+    small, large, two = side_by_side(
+        linear_test(x[:1_000_000], y[:1_000_000], 1),
+        linear_test(x, y, 1),
+        linear_test(x, y, CORES),
+    )
     rows = [("time at n = 10⁷ over n = 10⁶, linear", f"{large / small:.1f}", "10 ± 1.5")]
     if CORES > 1:
-        two = linear_test(x, y, 2)
         rows.append(("two workers against one, n = 10⁷, p = 2", f"{large / two:.2f}×", "≥ 1.6×"))
     return rows
 
