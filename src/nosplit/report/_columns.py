@@ -115,7 +115,7 @@ def cell(values: NDArray[Any], i: int) -> str:
     if values.dtype.kind == "M":
         return str(value.astype("datetime64[s]"))
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        return shorten(str(value))
+        return shorten(str(value).removesuffix(" 00:00:00"))
     number = float(value)
     return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:.6g}"
 

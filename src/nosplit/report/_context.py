@@ -14,9 +14,11 @@ from nosplit.laws import Flips
 from nosplit.report._figures import null_law
 from nosplit.report._repeat import code
 from nosplit.report._words import (
+    VECTOR,
     calibration_words,
     method_words,
     pairs_words,
+    story_of,
     verdict_words,
 )
 from nosplit.results import TestResult, format_p
@@ -95,11 +97,12 @@ def _null(res: TestResult, alpha: float) -> dict[str, Any] | None:
         f"probability {format_p(res.log_pvalue)}."
     )
     if isinstance(res.null, Flips):
-        svg = null_law(res.null.values[1:], None, res.statistic, threshold)
-        law = f"{len(res.null.values) - 1:,} draws in which nothing differs"
+        drawn: Any = res.null.values[1:]
+        law = f"{len(res.null.values) - 1:,} draws by chance alone"
     else:
-        svg = null_law(None, _density(res.null), res.statistic, threshold)
-        law = "the law if nothing differs"
+        drawn = _density(res.null)
+        law = "the law by chance alone"
+    svg = null_law(drawn, statistic=res.statistic, threshold=threshold)
     return {"svg": svg, "alt": alt, "law": law, "threshold": np.isfinite(threshold)}
 
 
@@ -126,7 +129,7 @@ def _again(res: TestResult, page: Page) -> dict[str, Any]:
         for k, t, b in zip(res.kernels, res.tau, res.weights, strict=True)
     ]
     words = ["With the same data and the same version, this gives the same p-value:"]
-    if not page.options:
+    if not page.options and story_of(res) is not VECTOR:
         words.append(
             "A result does not record its seed: rng=0 and shuffled rows are the defaults. If the "
             "test had others, put them in."

@@ -95,29 +95,33 @@ def _round_up(step: float) -> float:
     return float(power * next(m for m in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0) if m * power >= step))
 
 
-def null_law(
-    draws: Array | None,
-    density: tuple[Array, Array] | None,
-    statistic: float,
-    threshold: float,
-) -> str:
-    """What the statistic would be by chance, what it was, and from where it rejects."""
+def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: float) -> str:
+    """What the statistic would be by chance, what it was, and from where it rejects.
+
+    The law is given by draws, or by points and the density there.
+    """
 
     def draw(ax: Any) -> None:
-        if draws is not None:
-            counts, edges = np.histogram(draws, 40)
-            ax.stairs(100.0 * counts / len(draws), edges, **FILLED)
-            ax.set_ylabel("% of draws")
-        elif density is not None:
-            ax.fill_between(*density, facecolor=FIRST, alpha=0.45, linewidth=0.0)
+        if isinstance(law, tuple):
+            edges = law[0]
+            ax.fill_between(*law, facecolor=FIRST, alpha=0.45, linewidth=0.0)
             ax.set_ylabel("density")
-        ax.axvline(statistic, color=SECOND, linewidth=2.2)
+        else:
+            counts, edges = np.histogram(law, 40)
+            ax.stairs(100.0 * counts / len(law), edges, **FILLED)
+            ax.set_ylabel("% of draws")
+        low, high = edges[0], edges[-1]
+        far = statistic > high + 4.0 * (high - low)
+        if far:  # where its place on the axis would leave no room for the law
+            ax.set_xlim(right=high + (high - low))
+            ax.text(0.97, 0.5, f"{statistic:.4g} →", ha="right", transform=ax.transAxes)
+        ax.axvline(high + (high - low) if far else statistic, color=SECOND, linewidth=2.2)
         if np.isfinite(threshold):
             ax.axvline(threshold, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
         ax.set_ylim(bottom=0.0)
         ax.set_xlabel("statistic")
 
-    return _svg(draw, (6.4, 2.1), "null")
+    return _svg(draw, (4.8, 2.0), "null")
 
 
 def _svg(draw: Any, size: tuple[float, float], key: str) -> str:

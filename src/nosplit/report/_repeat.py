@@ -41,9 +41,11 @@ def code(res: TestResult, options: Mapping[str, Any]) -> str:
     if story is TWO_SAMPLE and res.encoding is not None:
         keywords |= _table(res.encoding)
     lines = [f"    {name}={value}," for name, value in keywords.items()]
-    own = f"{OWN_KERNELS}\n" if keywords.get("kernels") == "kernels" else ""
-    call = "\n".join([f"res = nosplit.{story.call},", *lines, ")"])
-    return f"import nosplit\n\n{own}{call}\nprint(res.pvalue)  # {res.pvalue!r}\n"
+    before = [OWN_KERNELS] if keywords.get("kernels") == "kernels" else []
+    if story is VECTOR:
+        before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
+    call = [*before, f"res = nosplit.{story.call},", *lines, ")"]
+    return "\n".join(["import nosplit", "", *call, f"print(res.pvalue)  # {res.pvalue!r}", ""])
 
 
 def kernel_code(kernel: Any) -> str | None:
