@@ -20,14 +20,18 @@ __all__ = [
     "Alpha",
     "Budget",
     "Calibration",
+    "Columns",
+    "Exclude",
     "ExitCode",
     "Json",
     "Kernels",
     "Method",
+    "NanPolicy",
     "NoRows",
     "NoShuffle",
     "Pairs",
     "Report",
+    "Scale",
     "Seed",
     "Workers",
     "check_report",
@@ -60,6 +64,25 @@ Seed = Annotated[int, typer.Option(help="Seed of the shuffling and of the random
 Workers = Annotated[int | None, typer.Option(help="Threads; all cores by default.", min=1)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="Compare this column only; may be given again for more.", metavar="NAME"),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(help="Leave this column out; may be given again for more.", metavar="NAME"),
+]
+Scale = Annotated[
+    bool | None,
+    typer.Option(
+        "--scale/--no-scale",
+        help="Divide columns by their spread; by default where columns have names.",
+        show_default=False,
+    ),
+]
+NanPolicy = Annotated[
+    str, typer.Option(help="Missing values: raise, omit or indicate.", metavar="NAME")
+]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
 
 Report = Annotated[

@@ -27,7 +27,7 @@ from nosplit._cli import (
 )
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha
-from nosplit.files import read_table
+from nosplit.files import read_array
 
 __all__ = ["gof", "independence"]
 
@@ -65,8 +65,8 @@ def gof(
 ) -> None:
     """Test whether a file holds a sample from a model (goodness of fit)."""
     check_alpha(alpha)
-    x = read_table(sample).values
-    score = parse_model(model, x.shape[1]) if scores is None else read_table(scores).values
+    x = read_array(sample)
+    score = parse_model(model, x.shape[1]) if scores is None else read_array(scores)
     result = quietly(
         nosplit.goodness_of_fit_test,
         x,
@@ -129,7 +129,7 @@ def independence(
 
 
 def _variable(path: str, categories: bool) -> NDArray[Any]:
-    values = read_table(path).values
+    values = read_array(path)
     return values.astype(str) if categories else values
 
 

@@ -20,7 +20,9 @@ from nosplit._validation import (
     check_vector,
 )
 from nosplit.bank import Bank
+from nosplit.files import is_path, open_source, read_one
 from nosplit.fitting import fit_bank
+from nosplit.larger import in_memory, is_small, two_sample_files
 from nosplit.methods import Method, Naive, Split
 from nosplit.mmd import Grouped, Paired, two_sample_units
 from nosplit.order import Natural, shuffled
@@ -137,7 +139,24 @@ def two_sample_test(
     >>> res.n_pairs, res.reject(0.05)
     (2000, True)
     """
-    data = two_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    options = Options.of(scale, columns, exclude, nan_policy)
+    if is_path(x) and is_path(y):
+        sources = open_source(x), open_source(y)
+        if not is_small(*sources):
+            return two_sample_files(
+                *sources,
+                options,
+                kernels=kernels,
+                method=method,
+                pairs=pairs,
+                calibration=calibration,
+                rng=rng,
+                shuffle=shuffle,
+                workers=workers,
+                progress=progress,
+            )
+        x, y, options = in_memory(*sources, options)
+    data = two_samples(read_one(x), read_one(y), options)
     x, y = check_samples(data.x, data.y)
     generator = check_rng(rng)
     chosen = as_method(method)

@@ -18,14 +18,18 @@ from nosplit._cli import (
     Alpha,
     Budget,
     Calibration,
+    Columns,
+    Exclude,
     ExitCode,
     Json,
     Kernels,
     Method,
+    NanPolicy,
     NoRows,
     NoShuffle,
     Pairs,
     Report,
+    Scale,
     Seed,
     Workers,
     check_report,
@@ -40,7 +44,8 @@ from nosplit._errors import InputError
 from nosplit._validation import check_alpha
 from nosplit.datasets import MNIST
 from nosplit.experiments.command import reproduce
-from nosplit.files import aligned_columns, read_table
+from nosplit.files import open_source, said_of
+from nosplit.larger import some_rows
 from nosplit.plan import Plan
 from nosplit.results import TestResult, format_p
 
@@ -75,6 +80,10 @@ def compare(
     budget: Budget = 1.0,
     seed: Seed = 0,
     no_shuffle: NoShuffle = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
@@ -83,35 +92,38 @@ def compare(
 ) -> None:
     """Test whether two files hold samples from the same distribution.
 
-    Files are .npy, .npz (file.npz:name picks an array) or .csv, with or without a line of names.
+    Files are .npy, .npz (file.npz:name picks an array), .csv with or without a line of names,
+    .parquet, or folders or quoted globs of .parquet files. Large ones are read in one pass.
     """
     check_alpha(alpha)
     check_report(report, no_rows)
-    reference = read_table(ref)
-    current = aligned_columns(reference, read_table(cur))
-    result = quietly(
-        nosplit.two_sample_test,
-        reference.values,
-        current.values,
-        kernels=kernels,
-        method=method,
-        pairs=parse_pairs(pairs),
-        calibration=calibration,
-        budget=budget,
-        rng=seed,
-        shuffle=not no_shuffle,
-        workers=workers,
-        progress=sys.stderr.isatty(),
-    )
+    with said_of(x=ref, y=cur):
+        result = quietly(
+            nosplit.two_sample_test,
+            ref,
+            cur,
+            kernels=kernels,
+            method=method,
+            pairs=parse_pairs(pairs),
+            calibration=calibration,
+            budget=budget,
+            rng=seed,
+            shuffle=not no_shuffle,
+            columns=columns,
+            exclude=exclude,
+            scale=scale,
+            nan_policy=nan_policy,
+            workers=workers,
+            progress=sys.stderr.isatty(),
+        )
     write_report(
         result,
-        reference.values,
-        current.values,
+        *(some_rows(ref, cur) if report else (None, None)),
         path=report,
         alpha=alpha,
         rows=not no_rows,
         labels=(ref, cur),
-        names=reference.names,
+        names=open_source(ref).names if report else None,
         options={"rng": seed, "shuffle": not no_shuffle},
     )
     title = f"{ref} and {cur}"

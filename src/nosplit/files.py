@@ -1,57 +1,61 @@
-"""Files → arrays: .npy, .npz and .csv, checked at the door.
+"""Files → samples: .npy, .npz, .csv, .parquet, and folders and globs of .parquet.
 
-Pickled objects are never loaded: reading a file must not run what is in it.
+A source says what is in a file before it is read; it is then read whole, or in batches.
 """
 
 from __future__ import annotations
 
-import csv
-import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import difflib
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._arrays import open_npy, open_npz
+from nosplit._csv import open_csv
 from nosplit._errors import InputError
+from nosplit._parquet import open_parquet
+from nosplit._sources import Source, listed, reading
 from nosplit._validation import check_sample
 
-__all__ = ["Table", "aligned_columns", "read_table"]
+__all__ = [
+    "Source",
+    "is_path",
+    "open_source",
+    "read_array",
+    "read_one",
+    "said_of",
+    "two_in_memory",
+]
+
+SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
+# Endings that people give to the same formats.
+ALSO = {".pq": ".parquet", ".parq": ".parquet", ".txt": ".csv", ".tsv": ".csv"}
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A sample from a file.
-
-    Attributes
-    ----------
-    source : str
-        Where it came from, for messages.
-    values : array, shape (n, p)
-        One observation a row; finite.
-    names : tuple of str, optional
-        Names of the columns, if the file has them.
-    """
-
-    source: str
-    values: NDArray[Any]
-    names: tuple[str, ...] | None = None
+def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a value names a file."""
+    return isinstance(value, str | os.PathLike)
 
 
-def read_table(path: str) -> Table:
-    r"""Read a sample from a file.
+def open_source(path: str | os.PathLike[str]) -> Source:
+    r"""See what a file holds, without reading its rows.
 
     Parameters
     ----------
-    path : str
-        A file that ends in .npy, .npz or .csv. `file.npz:name` picks one of several arrays. A
-        first line of a .csv without any number holds the names of the columns.
+    path : str or Path
+        A file that ends in .npy, .npz (`file.npz:name` picks one of several arrays), .csv or
+        .parquet; or a folder or a glob of .parquet files, which are taken in the order of their
+        names. A first line of a .csv without any number holds the names of the columns.
 
     Returns
     -------
-    Table
+    Source
 
     Examples
     --------
@@ -59,167 +63,152 @@ def read_table(path: str) -> Table:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "sample.csv"
     ...     _ = file.write_text("height,weight\n1.8,75\n1.7,68\n")
-    ...     table = read_table(str(file))
-    >>> table.names, table.values.shape
-    (('height', 'weight'), (2, 2))
+    ...     source = open_source(file)
+    ...     source.names, len(source.whole())
+    (('height', 'weight'), 2)
     """
-    file, member = path, ""
-    if ".npz:" in path:
-        file, _, member = path.rpartition(":")
-    suffix = Path(file).suffix.lower()
-    if suffix not in READERS:
-        got = repr(suffix) if suffix else "no ending"
-        raise InputError(f"`{path}` must end in {', '.join(READERS)}, got {got}.")
-    try:
-        values, names = READERS[suffix](Path(file), member)
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"`{file}` cannot be read: {error.strerror or error}.") from error
-    except Exception as error:  # a damaged header raises almost anything, TokenError included
-        raise InputError(f"`{file}` is not a readable {suffix} file: {_reason(error)}") from error
-    return Table(path, check_sample(values, path), names)
+    text = os.fspath(path)
+    with reading(text, "file"):
+        several = _parquet_files(text)
+    if several is not None:
+        return open_parquet(text, several)
+    name, member = text, ""
+    if ".npz:" in text:
+        name, _, member = text.rpartition(":")
+    file = Path(name)
+    match file.suffix.lower():
+        case ".npy":
+            return open_npy(text, file)
+        case ".npz":
+            return open_npz(text, file, member)
+        case ".csv":
+            return open_csv(text, file)
+        case ".parquet":
+            return open_parquet(text, [file])
+    raise _unknown(text, file.suffix)
 
 
-def aligned_columns(reference: Table, current: Table) -> Table:
-    """The columns of `current` in the order of `reference`: by name where both have names."""
-    ours, theirs = reference.names, current.names
-    widths = reference.values.shape[1], current.values.shape[1]
-    if widths[0] != widths[1] and (ours is None or theirs is None):
+def _parquet_files(path: str) -> list[Path] | None:
+    """The files of a folder or a glob; None for anything else."""
+    if os.path.lexists(path):
+        if not Path(path).is_dir():
+            return None
+        return _in_folder(Path(path))
+    if not glob.has_magic(path) or ".npz:" in path:
+        return None
+    # A pattern may begin anywhere, so this is not `Path.glob`, which wants a folder first.
+    found = [Path(name) for name in sorted(glob.glob(path, recursive=True))]  # noqa: PTH207
+    if not found:
+        raise InputError(f"`{path}` matches no file.")
+    other = [file.name for file in found if file.suffix.lower() != ".parquet"]
+    if other:
+        raise InputError(f"`{path}` must match .parquet files only, got {listed(other)}.")
+    return found
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = sorted(f for f in folder.rglob("*.parquet") if not _hidden(f.relative_to(folder)))
+    if not found:
+        raise InputError(f"`{folder}` is a folder without .parquet files.")
+    keys = {part for f in found for part in f.relative_to(folder).parts[:-1] if "=" in part}
+    if keys:
         raise InputError(
-            f"`{reference.source}` and `{current.source}` must have the same number of columns, "
-            f"got {widths[0]} and {widths[1]}."
+            f"`{folder}` has values in the names of its folders ({listed(sorted(keys))}), which "
+            f"are not read. To test without them: '{folder}/**/*.parquet'."
         )
+    return found
+
+
+def _hidden(file: Path) -> bool:
+    """Whether it is a note that another program left, or a file it had not finished."""
+    return any(part.startswith(("_", ".")) for part in file.parts)
+
+
+def _unknown(path: str, suffix: str) -> InputError:
+    near = ALSO.get(suffix.lower()) or next(
+        iter(difflib.get_close_matches(suffix.lower(), SUFFIXES, n=1)), None
+    )
+    got = repr(suffix) if suffix else "no ending"
+    hint = f" If it holds what {near} files hold, rename it." if near else ""
+    if suffix in (".tsv", ".txt"):
+        hint = " If it is text with commas between cells, rename it to .csv."
+    return InputError(f"`{path}` must end in {', '.join(SUFFIXES)}, got {got}.{hint}")
+
+
+# -- files that fit in memory ----------------------------------------------------------------------
+
+
+def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
+    """All rows of two files: two tables, or two arrays where one of them has no names."""
+    a, b = x.whole(), y.whole()
+    if _is_array(a) != _is_array(b):
+        a, b = _by_position(a, x.path), _by_position(b, y.path)
+    if not _is_array(a) or not _is_array(b):
+        return a, b
+    return a, _aligned(x, y, a, b)
+
+
+def read_one(value: Any) -> Any:
+    """All rows of a file if a value names one; any other value as it is."""
+    return open_source(value).whole() if is_path(value) else value
+
+
+def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """All rows of a file of numbers, as an array."""
+    source = open_source(path)
+    return check_sample(_by_position(source.whole(), source.path), source.path)
+
+
+def _is_array(rows: Any) -> TypeGuard[NDArray[Any]]:
+    return isinstance(rows, np.ndarray)
+
+
+def _by_position(rows: Any, path: str) -> NDArray[Any]:
+    """The columns of a table as an array; text has no place in one."""
+    if _is_array(rows):
+        return rows
+    columns = []
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        try:
+            columns.append(np.asarray(column.cast("float64").to_numpy()))
+        except Exception as error:
+            raise InputError(
+                f"`{path}` must hold numbers here, got {column.type} in column {name!r}."
+            ) from error
+    return np.stack(columns, axis=1)
+
+
+def _aligned(x: Source, y: Source, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """The columns of `b` in the order of those of `a`: by name where both have names."""
+    ours, theirs = x.names, y.names
     if ours is None or theirs is None or ours == theirs:
-        return current
-    missing, extra = _without(ours, theirs), _without(theirs, ours)
-    if missing or extra:
-        parts = [f"lacks {_listed(missing)}"] * bool(missing)
-        parts += [f"has {_listed(extra)} besides"] * bool(extra)
+        if a.shape[1] != b.shape[1]:
+            raise InputError(
+                f"`{x.path}` and `{y.path}` must have the same number of columns, got "
+                f"{a.shape[1]} and {b.shape[1]}."
+            )
+        return b
+    missing, more = _without(ours, theirs), _without(theirs, ours)
+    if missing or more:
+        parts = [f"lacks {listed(missing)}"] * bool(missing)
+        parts += [f"has {listed(more)} besides"] * bool(more)
         raise InputError(
-            f"`{current.source}` must have the columns of `{reference.source}`, "
-            f"but {' and '.join(parts)}."
+            f"`{y.path}` must have the columns of `{x.path}`, but {' and '.join(parts)}."
         )
-    order = [theirs.index(name) for name in ours]
-    return Table(current.source, current.values[:, order], ours)
+    return b[:, [theirs.index(name) for name in ours]]
 
 
 def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
     return [name for name in names if name not in others]
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:5]))
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
-
-
-Contents = tuple[NDArray[Any], tuple[str, ...] | None]
-
-
-def _read_npy(file: Path, _: str) -> Contents:
-    with file.open("rb") as stream:  # memory-mapping reports a missing magic string less clearly
-        np.lib.format.read_magic(stream)
-    return np.load(file, mmap_mode="r", allow_pickle=False), None
-
-
-def _read_npz(file: Path, member: str) -> Contents:
-    with zipfile.ZipFile(file), np.load(file, allow_pickle=False) as archive:
-        names = archive.files
-        if member and member not in names:
-            raise InputError(f"`{file}` has no array {member!r}; it has {_listed(names)}.")
-        if not member and len(names) != 1:
-            raise InputError(
-                f"`{file}` must hold one array, got {len(names)}: {_listed(names)}. "
-                f"Pick one as {file.name}:{names[0] if names else 'name'}."
-            )
-        return archive[member or names[0]], None
-
-
-def _read_csv(file: Path, _: str) -> Contents:
+@contextmanager
+def said_of(**paths: str) -> Iterator[None]:
+    """Errors that name files, where those of the functions inside name their arguments."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"`{file}` must be UTF-8 text, got byte {error.object[error.start]:#04x} at position "
-            f"{error.start}."
-        ) from error
-    lines = text.split("\n")
-    first = next(_cells(lines), None)
-    if first is None:
-        raise InputError(f"`{file}` is empty.")
-    number, cells = first
-    names = None if any(map(_is_number, cells)) else tuple(cells)
-    body = lines[number:] if names else lines
-    if not any(map(str.strip, body)):
-        raise InputError(f"`{file}` has column names, but no rows.")
-    if names:
-        _check_names(file, names)
-    try:
-        values = np.loadtxt(body, delimiter=",", quotechar='"', comments=None, ndmin=2)
-    except ValueError:
-        _explain(file, lines, len(cells), skip=number if names else 0)
-        raise
-    if names and len(names) != values.shape[1]:
-        raise InputError(
-            f"`{file}` must have as many names as columns, got {len(names)} names and "
-            f"{values.shape[1]} columns."
-        )
-    return values, names
-
-
-def _check_names(file: Path, names: Sequence[str]) -> None:
-    if "" in names:
-        raise InputError(
-            f"`{file}` must have a name for every column, got none for column "
-            f"{names.index('') + 1}. Is it an index? Save the file without."
-        )
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InputError(f"`{file}` must have different column names, got {_listed(twice)} twice.")
-
-
-def _cells(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Number (from 1) and cells of every line that is not blank."""
-    reader = csv.reader(lines)
-    for cells in reader:
-        if any(map(str.strip, cells)) or len(cells) > 1:
-            yield reader.line_num, [cell.strip() for cell in cells]
-
-
-def _explain(file: Path, lines: Sequence[str], width: int, skip: int) -> None:
-    """Raise an error that names the first cell that is not a number, or row of another length."""
-    for number, cells in _cells(lines):
-        if number <= skip:
-            continue
-        for column, cell in enumerate(cells, start=1):
-            if not _is_number(cell):
-                got = repr(cell) if cell else "an empty cell"
-                raise InputError(
-                    f"`{file}` must hold numbers, got {got} in line {number}, column {column}."
-                )
-        if len(cells) != width:
-            raise InputError(
-                f"`{file}` must have {width} cells in every line, got {len(cells)} in line "
-                f"{number}."
-            )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # which Python allows in numbers, and files do not
-
-
-def _reason(error: Exception) -> str:
-    if "allow_pickle" in str(error) or "Python objects" in str(error):
-        return "it holds pickled Python objects, which are never loaded."
-    return f"{str(error).rstrip('.') or type(error).__name__}."
-
-
-READERS: dict[str, Callable[[Path, str], Contents]] = {
-    ".npy": _read_npy,
-    ".npz": _read_npz,
-    ".csv": _read_csv,
-}
+        yield
+    except InputError as error:
+        text = str(error)
+        for argument, path in paths.items():
+            text = text.replace(f"`{argument}`", f"`{path}`")
+        raise type(error)(text) from error

@@ -1,0 +1,230 @@
+"""Parquet: one file, or many with the same columns.
+
+Read in order, or in strands: the row groups are cut into as many stretches as memory allows (one
+row group each, if it allows that), the row groups of a stretch are put in random order, and every
+batch takes its share of all of them. A batch is then like all of the file, even if its rows are
+sorted. What a strand keeps in memory is a page of every column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nosplit._errors import InputError
+from nosplit._lazy import extra
+from nosplit._sources import listed, reading
+
+__all__ = ["Parquet", "open_parquet"]
+
+# Bytes of a column chunk read at once; pages beyond that are read as they are.
+BUFFER = 1 << 14
+# Bytes of pages that the strands of a source may hold, and how many strands are worth it.
+MEMORY, MOST_STRANDS = 224 << 20, 256
+PAGE = 1 << 20  # where a page does not tell its size
+
+
+class Group(NamedTuple):
+    """A row group."""
+
+    file: int
+    number: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Parquet:
+    """Parquet files with the same columns, one after the other.
+
+    Attributes
+    ----------
+    path : str
+        What was asked for.
+    files : tuple of Path
+        The files.
+    metadata : tuple
+        What Arrow read at their ends.
+    """
+
+    path: str
+    files: tuple[Path, ...]
+    metadata: tuple[Any, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(m.num_rows for m in self.metadata)
+
+    @property
+    def n_values(self) -> int:
+        """Rows times columns."""
+        return self.n_rows * len(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.metadata[0].schema.to_arrow_schema().names)
+
+    def whole(self) -> Any:
+        """All rows, as a table."""
+        pa = extra("pyarrow", "tables")
+        tables = []
+        for i, file in enumerate(self.files):
+            with reading(file, ".parquet"):
+                tables.append(self._open(i).read().select(self.names))
+        return pa.concat_tables(tables).replace_schema_metadata(None)
+
+    def batches(
+        self,
+        rows: int,
+        columns: Sequence[str] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[Any]:
+        """Tables of about `rows` rows: in order, or from many row groups at once."""
+        names = self.names if columns is None else tuple(columns)
+        if rng is None:
+            return self._read(self._groups(), rows, names, threads=True)
+        return _in_turn(self._strands(rows, names, rng))
+
+    def _groups(self) -> list[Group]:
+        return [
+            Group(i, g, m.row_group(g).num_rows)
+            for i, m in enumerate(self.metadata)
+            for g in range(m.num_row_groups)
+            if m.row_group(g).num_rows
+        ]
+
+    def _strands(
+        self, rows: int, names: Sequence[str], rng: np.random.Generator
+    ) -> list[Iterator[Any]]:
+        groups = self._groups()
+        if not groups:
+            return []
+        largest = max(groups, key=lambda group: group.rows)
+        affordable = MEMORY // self._strand_bytes(largest, names)
+        number = max(1, min(len(groups), MOST_STRANDS, affordable))
+        cuts = [len(groups) * i // number for i in range(number + 1)]
+        turns = math.ceil(self.n_rows / rows)
+        strands = []
+        for start, stop in pairwise(cuts):
+            stretch = [groups[start + i] for i in rng.permutation(stop - start)]
+            stretch.sort(key=lambda group: group.file)  # so that every file is opened once
+            run = math.ceil(sum(group.rows for group in stretch) / turns)
+            strands.append(self._read(stretch, run, names, threads=False))
+        return strands
+
+    def _read(
+        self, groups: Sequence[Group], rows: int, names: Sequence[str], *, threads: bool
+    ) -> Iterator[Any]:
+        """Some row groups, in the order given."""
+        pa = extra("pyarrow", "tables")
+        for i, some in groupby(groups, key=lambda group: group.file):
+            with reading(self.files[i], ".parquet"):
+                found = self._open(i).iter_batches(
+                    batch_size=rows,
+                    row_groups=[group.number for group in some],
+                    columns=list(names),
+                    use_threads=threads,
+                )
+                for batch in found:
+                    yield pa.Table.from_batches([batch]).select(names)
+
+    def _open(self, i: int) -> Any:
+        """One of the files; if it is another one by now, its rows would not be those we counted."""
+        pq = extra("pyarrow.parquet", "tables")
+        return pq.ParquetFile(
+            self.files[i], metadata=self.metadata[i], pre_buffer=False, buffer_size=BUFFER
+        )
+
+    def _strand_bytes(self, group: Group, names: Sequence[str]) -> int:
+        """About what reading a row group keeps in memory: a page of every column."""
+        chunks = self.metadata[group.file].row_group(group.number)
+        total = 0
+        with reading(self.files[group.file], ".parquet"), self.files[group.file].open("rb") as file:
+            for c in range(chunks.num_columns):
+                chunk = chunks.column(c)
+                if chunk.path_in_schema.partition(".")[0] not in names and (
+                    chunk.path_in_schema not in names
+                ):
+                    continue
+                offsets = [chunk.data_page_offset]
+                if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
+                    offsets.append(chunk.dictionary_page_offset)
+                for offset in offsets:
+                    file.seek(offset)
+                    total += _page_bytes(file.read(16))
+                total += BUFFER
+        return max(total, BUFFER)
+
+
+def _page_bytes(head: bytes) -> int:
+    """Uncompressed size of a page, the second field of its header (Thrift, compact form).
+
+    Examples
+    --------
+    >>> _page_bytes(bytes([0x15, 0x00, 0x15, 0x80, 0x01, 0x15, 0x10]))
+    64
+    """
+    numbers, at = [], 0
+    for _ in range(2):
+        if len(head) < at + 2 or head[at] != 0x15:  # the next field, an int of 32 bits
+            return PAGE
+        at += 1
+        value = shift = 0
+        while at < len(head):
+            value |= (head[at] & 0x7F) << shift
+            shift += 7
+            at += 1
+            if not head[at - 1] & 0x80:
+                break
+        numbers.append(value >> 1)  # zigzag, and not negative
+    return numbers[1]
+
+
+def _in_turn(strands: list[Iterator[Any]]) -> Iterator[Any]:
+    """A batch of every strand at a time, as one table, until all have ended."""
+    pa = extra("pyarrow", "tables")
+    while True:
+        parts = [part for part in (next(strand, None) for strand in strands) if part is not None]
+        if not parts:
+            return
+        yield pa.concat_tables(parts)
+
+
+def open_parquet(path: str, files: Sequence[Path]) -> Parquet:
+    """Read what the files say of themselves, and check that they agree."""
+    pq = extra("pyarrow.parquet", "tables")
+    metadata = []
+    for file in files:
+        with reading(file, ".parquet"):
+            metadata.append(pq.read_metadata(file))
+    source = Parquet(path, tuple(files), tuple(metadata))
+    for file, other in zip(files[1:], metadata[1:], strict=True):
+        _check_schema(files[0], metadata[0], file, other)
+    if not source.names:
+        raise InputError(f"`{path}` must have at least one column, got none.")
+    if not source.n_rows:
+        raise InputError(f"`{path}` has columns, but no rows.")
+    return source
+
+
+def _check_schema(first: Path, one: Any, file: Path, other: Any) -> None:
+    ours, theirs = one.schema.to_arrow_schema(), other.schema.to_arrow_schema()
+    missing = [name for name in ours.names if name not in theirs.names]
+    more = [name for name in theirs.names if name not in ours.names]
+    if missing or more:
+        parts = [f"lacks {listed(missing)}"] * bool(missing)
+        parts += [f"has {listed(more)} besides"] * bool(more)
+        raise InputError(f"`{file}` must have the columns of `{first}`, but {' and '.join(parts)}.")
+    for name in ours.names:
+        if ours.field(name).type != theirs.field(name).type:
+            raise InputError(
+                f"`{file}` must have the types of `{first}`, but column {name!r} holds "
+                f"{theirs.field(name).type} instead of {ours.field(name).type}."
+            )

@@ -1,0 +1,97 @@
+"""What all kinds of files have in common: how they are asked, and what is said when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from nosplit._errors import InputError
+
+__all__ = ["Source", "listed", "reading"]
+
+
+class Source(Protocol):
+    """A sample in a file, or in several; nothing of it is in memory."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, as it was given: for messages."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where only reading tells."""
+        ...
+
+    @property
+    def n_values(self) -> int:
+        """Rows times columns; for text, from the size of the file."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if it has them."""
+        ...
+
+    def whole(self) -> Any:
+        """All rows: a table of Arrow, or an array where columns have no names."""
+        ...
+
+    def batches(
+        self,
+        rows: int,
+        columns: Sequence[str] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[Any]:
+        """The rows in batches of about `rows`: tables or arrays, as `whole`.
+
+        Parameters
+        ----------
+        rows : int
+            Rows in a batch.
+        columns : names, optional
+            The columns to read, where they have names; all by default.
+        rng : Generator, optional
+            Read many places of the file in turn, so that every batch is like all of it, as far as
+            the format allows. The rows of a batch are not shuffled. By default, in order.
+        """
+        ...
+
+
+@contextmanager
+def reading(file: Path | str, kind: str) -> Iterator[None]:
+    """What goes wrong while a file is read, said of the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except OSError as error:
+        if error.errno is None:  # Arrow's word for a damaged file
+            raise _unreadable(file, kind, error) from error
+        raise InputError(f"`{file}` cannot be read: {_system(error)}.") from error
+    except Exception as error:  # a damaged header raises almost anything, TokenError included
+        raise _unreadable(file, kind, error) from error
+
+
+def _system(error: OSError) -> str:
+    # Arrow's errors carry a number and a sentence of their own; the system's word is shorter.
+    import os
+
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def _unreadable(file: Path | str, kind: str, error: Exception) -> InputError:
+    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    if "allow_pickle" in text or "Python objects" in text:
+        text = "it holds pickled Python objects, which are never loaded"
+    return InputError(f"`{file}` is not a readable {kind} file: {text}.")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, quoted."""
+    shown = ", ".join(map(repr, names[:5]))
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

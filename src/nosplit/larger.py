@@ -1,0 +1,395 @@
+"""Two-sample tests of files larger than memory, in one pass.
+
+Both files are read in batches, by a thread each, while the pairs of the batches before are
+evaluated. Kernels, and the encoding of tables, are fitted on a small sample of the rows first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._blocks import Columns as Batch
+from nosplit._blocks import Mixer, ahead, cut
+from nosplit._csv import CsvFile
+from nosplit._errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit._validation import check_flag, check_rng, numeric
+from nosplit.accumulate import Units, accumulate
+from nosplit.bank import Bank
+from nosplit.columns import Columns
+from nosplit.files import Source, open_source, two_in_memory
+from nosplit.fitting import fit_bank
+from nosplit.lags import LagOne, looked_at
+from nosplit.methods import Method, Split
+from nosplit.mmd import MOST_ROWS, Grouped, Paired
+from nosplit.moments import Moments
+from nosplit.order import Natural
+from nosplit.pairing import Adjacent, Aligned, Linear, Pairing, Window, as_pairing
+from nosplit.plan import resolve_calibration
+from nosplit.randomization import Exact
+from nosplit.recipes import Kernels
+from nosplit.results import TWO_SAMPLE, TestResult
+from nosplit.steps import as_method, progress_bar, test_moments, to_result
+from nosplit.tables import Encoding, Options, Samples, two_samples
+
+__all__ = ["SMALL", "in_memory", "is_small", "some_rows", "two_sample_files"]
+
+Array = NDArray[np.float64]
+Caveat = tuple[type[NosplitWarning], str]
+
+# Values of two files together up to which they are read whole and tested as if in memory.
+SMALL = 20_000_000
+# Rows of the sample that kernels and encoding are fitted on, of a batch, and units in a block.
+PILOT, BATCH, BLOCK = 16_384, 1 << 17, 1 << 14
+# Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
+EVEN = 1.1
+
+
+def is_small(x: Source, y: Source) -> bool:
+    """Whether two files are read whole: by their sizes, so that the same files always are."""
+    return x.n_values + y.n_values <= SMALL
+
+
+def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options]:
+    """All rows of two files; without Arrow, numbers with names are scaled as tables are."""
+    rows = two_in_memory(x, y)
+    named = x.names is not None and y.names is not None
+    if named and isinstance(rows[0], np.ndarray) and options.scale is None:
+        options = replace(options, scale="robust")
+    return *rows, options
+
+
+def some_rows(x: str, y: str) -> tuple[Any, Any]:
+    """Rows of two files for a description of them: all, or a small sample of large files."""
+    sources = open_source(x), open_source(y)
+    if is_small(*sources):
+        return two_in_memory(*sources)
+    rng = np.random.default_rng(0)
+    return _first(sources[0], rng), _first(sources[1], rng)
+
+
+def two_sample_files(
+    x: Source,
+    y: Source,
+    options: Options,
+    *,
+    kernels: Kernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    rng: int | np.random.Generator = 0,
+    shuffle: bool = True,
+    workers: int | None = None,
+    progress: bool = False,
+) -> TestResult:
+    """Test whether two files hold samples from the same distribution, in one pass over them.
+
+    Parameters
+    ----------
+    x, y : Source
+        The files.
+    options : Options
+        What to do with the columns.
+    kernels, method, pairs, calibration, rng, shuffle, workers, progress
+        As in `two_sample_test`, with fewer choices: pairs are adjacent ones, or a window inside
+        blocks of units, and calibration is asymptotic.
+
+    Returns
+    -------
+    TestResult
+    """
+    _check_choices(x, y, as_method(method), calibration)
+    pairing = _pairing(pairs)
+    generator = check_rng(rng)
+    mixed = check_flag(shuffle, "shuffle")
+    pilot = _pilot(x, y, options, generator)
+    bank = _bank(pilot, kernels)
+    deal = Deal.of(_rows(x), _rows(y))
+    readers = [Reader.of(s, pilot.encoding, mixed, generator) for s in (x, y)]
+    with progress_bar(progress, pairing.n_pairs(deal.n_units)) as step:
+        done = _Pass(bank, pairing, workers)
+        for block in _blocks(readers, deal):
+            before = done.moments.n
+            done.take(block)
+            if not np.isfinite(done.moments.mean).all():
+                _blame(block, (x, y), pilot)
+            if step is not None:
+                step(done.moments.n - before)
+    outcome = test_moments(
+        done.moments, method, pairing, done.n_units, unequal=deal.many is not None
+    )
+    outcome.caveats += _dependence(done.lags, mixed)
+    return to_result(
+        outcome,
+        question=TWO_SAMPLE,
+        kernels=bank.kernels,
+        n_units=done.n_units,
+        n_used=done.n_used,
+        n_left_out=_rows(x) + _rows(y) - done.n_used,
+        columns=pilot.columns,
+        encoding=pilot.encoding,
+    )
+
+
+# -- what is asked for -----------------------------------------------------------------------------
+
+
+def _check_choices(x: Source, y: Source, method: Method | None, calibration: Any) -> None:
+    kind = resolve_calibration(calibration)
+    if isinstance(kind, Exact):
+        total, width = x.n_values + y.n_values, max(1, round(x.n_values / _rows(x)))
+        raise InputError(
+            f"`calibration` can be exact only for files that are read whole, of up to {SMALL:,} "
+            f"values together (here {SMALL // (2 * width):,} rows each), got {total:,}. Use "
+            'calibration="asymptotic", or a sample of the rows.'
+        )
+    if isinstance(method, Split):
+        raise InputError(
+            "`method` must not be a Split for files that are not read whole. Use "
+            'method="ost", which learns and tests on all rows.'
+        )
+
+
+def _pairing(pairs: Pairing | str | int) -> Adjacent | Window:
+    """Adjacent pairs, or a window inside blocks."""
+    if isinstance(pairs, str) and pairs == "auto":
+        return Adjacent()
+    found = as_pairing(pairs)
+    if isinstance(found, Adjacent | Linear):  # the same law, and one needs no second pass
+        return Adjacent()
+    if isinstance(found, Window) and found.R <= BLOCK // 4:
+        return found
+    raise InputError(
+        '`pairs` of files that are not read whole must be "adjacent" or a window of up to '
+        f"{BLOCK // 4}, got {pairs!r}."
+    )
+
+
+def _rows(source: Source) -> int:
+    """Rows of a file; for text, lines."""
+    if isinstance(source, CsvFile):
+        return max(source.n_lines - source.skip, 2)
+    return source.n_rows or 0
+
+
+# -- a first look ----------------------------------------------------------------------------------
+
+
+def _pilot(x: Source, y: Source, options: Options, rng: np.random.Generator) -> Samples:
+    """Some rows of both files, from many places, and how tables become rows of numbers."""
+    return two_samples(_first(x, rng), _first(y, rng), options)
+
+
+def _first(source: Source, rng: np.random.Generator) -> Any:
+    """A first batch, from many places of a file."""
+    return next(source.batches(PILOT, None, rng))
+
+
+def _bank(pilot: Samples, kernels: Kernels) -> Bank:
+    n = min(len(pilot.x), len(pilot.y))
+    x, y = (np.asarray(numeric(rows, "x"), dtype=np.float64)[:n] for rows in (pilot.x, pilot.y))
+    units = Paired(x, y, Natural(), Natural(), Bank(()), range(n))
+    return fit_bank(pilot.recipe(kernels), units)
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deal:
+    """How rows are dealt to units.
+
+    Attributes
+    ----------
+    n_units : int
+        Number of units.
+    many : int, optional
+        Which of the files is so much larger that units hold several of its rows.
+    rows : int
+        Its rows that are dealt.
+    """
+
+    n_units: int
+    many: int | None = None
+    rows: int = 0
+
+    @classmethod
+    def of(cls, n: int, m: int) -> Deal:
+        """For files of n and m rows."""
+        few, most = min(n, m), max(n, m)
+        if most <= EVEN * few:
+            return cls(few)
+        return cls(few, int(m > n), min(most, MOST_ROWS * few))
+
+    def starts(self, block: int) -> NDArray[np.int64]:
+        """Where the larger file's rows of the units of a block begin; the first at 0."""
+        units = np.arange(block * BLOCK, min((block + 1) * BLOCK, self.n_units) + 1)
+        starts = units * self.rows // self.n_units
+        return np.asarray(starts - starts[0])
+
+    def sizes(self, file: int) -> Iterable[int]:
+        """Rows of each block."""
+        if file != self.many:
+            return repeat(BLOCK)
+        blocks = range(-(-self.n_units // BLOCK))
+        return (int(self.starts(block)[-1]) for block in blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Blocks of the rows of a file, as numbers."""
+
+    source: Source
+    encoding: Encoding | None
+    rng: np.random.Generator | None
+
+    @classmethod
+    def of(
+        cls, source: Source, encoding: Encoding | None, mixed: bool, rng: np.random.Generator
+    ) -> Reader:
+        """A reader with a generator of its own: readers run at the same time."""
+        return cls(source, encoding, rng.spawn(1)[0] if mixed else None)
+
+    def blocks(self, sizes: Iterable[int]) -> Iterator[Array]:
+        """Blocks (p, size)."""
+        names = self.encoding.names if self.encoding and self.encoding.table else None
+        batches = self.source.batches(BATCH, names, self.rng)
+        mixer = Mixer(self.rng) if self.rng else None
+        plain = self._plain()
+        found = (self._columns(batch, plain) for batch in batches)
+        if self.encoding is None:
+            return cut(found, sizes, mixer)
+        centers = np.array([column.center for column in self.encoding.columns])
+        factors = 1.0 / np.array([column.scale for column in self.encoding.columns])
+        return cut(found, sizes, mixer, centers, factors)
+
+    def _plain(self) -> bool:
+        """Whether columns are numbers that can be taken as they come, missing ones found later."""
+        if self.encoding is None:
+            return True
+        numbers = all(column.kind == "numbers" for column in self.encoding.columns)
+        return numbers and self.encoding.nan_policy == "raise" and self.encoding.table
+
+    def _columns(self, batch: Any, plain: bool) -> Batch:
+        if isinstance(batch, np.ndarray) and self.encoding is None:
+            rows = np.ascontiguousarray(numeric(batch, self.source.path).T, dtype=np.float64)
+            return Batch(list(rows), raw=False)
+        if plain and all(_is_plain(column) for column in batch.columns):
+            return Batch([_numbers(column) for column in batch.columns], raw=True)
+        assert self.encoding is not None
+        rows = self.encoding.encode(batch, self.source.path)
+        return Batch(list(np.ascontiguousarray(rows.T)), raw=False)
+
+
+def _is_plain(column: Any) -> bool:
+    return column.null_count == 0 and str(column.type) in ("double", "float", "int64", "int32")
+
+
+def _numbers(column: Any) -> Array:
+    """A column of Arrow as an array, without a copy where it lies in one piece."""
+    values = column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
+    return np.asarray(values, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of both files for a number of units, by column."""
+
+    x: Array
+    y: Array
+    many: int | None
+    starts: NDArray[np.int64] | None = None
+
+
+def _blocks(readers: Sequence[Reader], deal: Deal) -> Iterator[Block]:
+    """Blocks of both files at a time, each read by a thread of its own."""
+    sides = [ahead(reader.blocks(deal.sizes(i))) for i, reader in enumerate(readers)]
+    with closing(sides[0]), closing(sides[1]):  # type: ignore[type-var]
+        for number, (x, y) in enumerate(zip(*sides, strict=False)):
+            starts = None if deal.many is None else deal.starts(number)
+            yield Block(x, y, deal.many, starts)
+
+
+# -- the pass --------------------------------------------------------------------------------------
+
+
+class _Pass:
+    """What is known after the blocks so far."""
+
+    def __init__(self, bank: Bank, pairing: Adjacent | Window, workers: int | None) -> None:
+        self.bank, self.pairing, self.workers = bank, pairing, workers
+        self.moments = Moments.empty(len(bank))
+        self.lags = LagOne.empty(len(bank))
+        self.n_units = self.n_used = 0
+
+    def take(self, block: Block) -> None:
+        """Add a block."""
+        units, rows = self._units(block)
+        n = units.n_units
+        if n < (2 if isinstance(self.pairing, Adjacent) else 2 * self.pairing.R + 1):
+            return
+        if isinstance(units, Columns):  # one thread keeps up with two that read
+            with np.errstate(over="ignore", invalid="ignore"):
+                jobs = self.pairing.jobs(n, n)
+                part = sum((units.moments(job) for job in jobs), Moments.empty(len(self.bank)))
+        else:
+            part = accumulate(units, self.pairing, workers=self.workers)
+        seen = self.n_units // 2
+        for run in looked_at(range(seen, seen + n // 2)):
+            at = range(2 * (run.start - seen), 2 * (run.stop - seen))
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = units.values(Aligned(at[::2], at[1::2]))
+                self.lags += LagOne.of_values(values)
+        self.moments += part
+        self.n_units += n
+        self.n_used += rows
+
+    def _units(self, block: Block) -> tuple[Units, int]:
+        """The units of a block, and how many rows they use."""
+        if block.starts is None:
+            n = min(block.x.shape[1], block.y.shape[1])
+            x, y = (np.ascontiguousarray(rows[:, :n]) for rows in (block.x, block.y))
+            if not self.bank.others and isinstance(self.pairing, Adjacent):
+                return Columns(x, y, self.bank), 2 * n
+            x, y = np.ascontiguousarray(x.T), np.ascontiguousarray(y.T)
+            return Paired(x, y, Natural(), Natural(), self.bank, range(n)), 2 * n
+        few, many = (block.x, block.y) if block.many == 1 else (block.y, block.x)
+        n = min(few.shape[1], int(np.searchsorted(block.starts, many.shape[1], "right")) - 1)
+        starts = block.starts[: n + 1]
+        few, many = (np.ascontiguousarray(rows.T) for rows in (few, many))
+        units = Grouped(few, many, Natural(), Natural(), self.bank, starts, range(n))
+        return units, n + int(starts[-1])
+
+
+def _blame(block: Block, sources: Sequence[Source], pilot: Samples) -> None:
+    """Name the column that is not finite, if there is one."""
+    names = pilot.columns or tuple(map(str, range(len(block.x))))
+    for rows, source in zip((block.x, block.y), sources, strict=True):
+        for name, column in zip(names, rows, strict=False):
+            bad = ~np.isfinite(column)
+            if bad.any():
+                raise InputError(
+                    f"`{source.path}` must be finite, got {column[bad][0]} in column {name!r}. "
+                    "Remove or fill in such rows first; missing values may be left out with "
+                    'nan_policy="omit".'
+                )
+
+
+def _dependence(lags: LagOne, mixed: bool) -> list[Caveat]:
+    """What to say, and to do, if rows look sorted."""
+    hint = (
+        "The file's row groups are too large, or too many, for its rows to be mixed while it is "
+        "read: shuffle them when it is written."
+        if mixed
+        else "Leave out shuffle=False, or shuffle the rows when the file is written."
+    )
+    return [
+        (kind, f"{text} {hint}" if kind is DependentRowsWarning else text)
+        for kind, text in lags.caveats()
+    ]
