@@ -40,7 +40,7 @@ NAMES = """
     NotATestWarning OST Polynomial Split TestResult TwoSampleAccumulator UnsafeAsymptoticsWarning
     Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
-    mean_test models optimal_weights plan
+    mean_test models optimal_weights plan plot
     polyhedral_truncation report two_sample_test
 """
 

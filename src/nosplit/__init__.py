@@ -33,6 +33,7 @@ from nosplit.moments import Moments
 from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
 from nosplit.pairing import Blocks
 from nosplit.pilot import pilot
+from nosplit.plots import plot
 from nosplit.power import (
     PowerCurve,
     PowerPrediction,
@@ -102,6 +103,7 @@ __all__ = [
     "optimal_weights",
     "pilot",
     "plan",
+    "plot",
     "polyhedral_truncation",
     "power_curve",
     "predict_power",

@@ -68,6 +68,8 @@ class Explanation:
         MMD² of each base kernel with its standard error.
     columns : tuple of ColumnEffect
         How much of the learned statistic each column carries, in the order of the columns.
+    level : float
+        What is taken off the witness function, so that 0 is midway between the samples.
     x, y : Sampled
         The rows that were looked at, with the witness function there.
     """
@@ -77,13 +79,16 @@ class Explanation:
     kernel: Combination
     kernels: tuple[KernelEffect, ...]
     columns: tuple[ColumnEffect, ...]
+    level: float
     x: Sampled
     y: Sampled
 
     def witness(self, points: Any) -> Array:
-        """The witness function: mean of k(x, point) over rows of x minus the same for y.
+        """The witness function: mean of k(x, point) over rows of x minus the same for y, centred.
 
-        It is positive where x is denser than y, through the learned kernel.
+        It is positive where x is denser than y, seen through the learned kernel. A constant is
+        taken off, so that its means over the two samples differ in their sign alone: weights may be
+        of any sign, and the constant part of a kernel moves all points alike.
 
         Parameters
         ----------
@@ -102,7 +107,7 @@ class Explanation:
                 f"`points` must have {self.x.rows.shape[1]} columns, got {rows.shape[1]}."
             )
         bank, weights = Bank(self.kernel.kernels), np.array(self.kernel.weights)
-        found = witness_at(rows, self.x.rows, self.y.rows, bank, weights)
+        found = witness_at(rows, self.x.rows, self.y.rows, bank, weights) - self.level
         if coded.kept is None:
             return found
         whole = np.full(len(rows) + coded.omitted, np.nan)
@@ -244,15 +249,17 @@ def explain(
     whole = means_of(a, b, bank)
     weights = _scaled(res, whole.noise)
     few = _few(most, a.shape[1])
-    at = row_witness(a[:few], b[:few], bank, weights)
+    at_x, at_y = row_witness(a[:few], b[:few], bank, weights)
+    level = float(at_x.mean() + at_y.mean()) / 2.0
     return Explanation(
         result=res,
         effect=effect_of(a, b, bank, whole, weights, learner(res.method), few),
         kernel=Combination(bank.kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in bank.kernels]),
         columns=attribute(a, b, bank, weights, names, generator),
-        x=Sampled.of(res, x, i[:few], a[:few], at[0]),
-        y=Sampled.of(res, y, j[:few], b[:few], at[1]),
+        level=level,
+        x=Sampled.of(res, x, i[:few], a[:few], at_x - level),
+        y=Sampled.of(res, y, j[:few], b[:few], at_y - level),
     )
 
 

@@ -210,6 +210,12 @@ class TestResult:
         lines += [_wrapped("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
 
+    def plot(self, *, kind: str = "overview", **options: Any) -> Any:
+        """Draw it, as a matplotlib figure: `nosplit.plot(res, kind=kind, **options)`."""
+        from nosplit.plots import plot  # lazily, as below
+
+        return plot(self, kind=kind, **options)
+
     def report(self, x: Any = None, y: Any = None, *, path: Any, **options: Any) -> Path:
         """Write a report as one HTML file: `nosplit.report(res, x, y, path=path, **options)`."""
         from nosplit.report import report  # lazily: a result is read more often than reported
