@@ -221,9 +221,11 @@ class Flow:
 
     def merge(self, state: State, other: State) -> State:
         """Both together; what waits in the other comes next in this one."""
+        if state.bank is not None:
+            state = self.flush(state)
         if other.bank is not None:
-            if state.bank is None:
-                state = state.with_bank(other.bank)
+            other = self.flush(other)
+            state = state if state.bank is not None else state.with_bank(other.bank)
             state = replace(
                 state,
                 moments=state.moments + self.total(other),

@@ -1,0 +1,633 @@
+"""Streams: the same as one call, whatever the batches; merging; levels; the check of the order."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from _reference import within
+from nosplit import (
+    DependentRowsWarning,
+    Gaussian,
+    GoodnessOfFitAccumulator,
+    IndependenceAccumulator,
+    InputError,
+    Laplace,
+    Linear,
+    Moments,
+    NosplitWarning,
+    Split,
+    TwoSampleAccumulator,
+    goodness_of_fit_test,
+    independence_test,
+    models,
+    two_sample_test,
+)
+from nosplit.bank import Bank
+from nosplit.lags import PERIOD, RUN, LagOne, looked_at
+from nosplit.mmd import two_sample_units
+from nosplit.order import Natural
+from nosplit.pairing import Aligned, Forward
+from nosplit.tables import fit_encoding
+
+KERNELS = (Gaussian(0.5), Gaussian(2.0), Laplace(1.0), Linear())
+NORMAL = models.MultivariateNormal([0.0, 0.0])
+# Compilation on first use takes more than hypothesis allows.
+seeded = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def samples(n, m, seed=0, factor=1.2):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)), rng.normal(size=(m, 2)) * factor
+
+
+def cut(rows, places):
+    return np.split(rows, sorted(places))
+
+
+def feed(acc, x, y, x_cuts=(), y_cuts=()):
+    """Feed parts of x and of y in turn, in batches of their own."""
+    for a, b in itertools.zip_longest(cut(x, x_cuts), cut(y, y_cuts)):
+        acc.update(a, b)
+    return acc
+
+
+def assert_same(a, b):
+    """Moments that differ by rounding only."""
+    assert a.n == b.n
+    scale = np.sqrt(np.diagonal(b.cov))
+    np.testing.assert_allclose(a.mean / scale, b.mean / scale, atol=1e-13)
+    np.testing.assert_allclose(
+        a.cov / np.outer(scale, scale), b.cov / np.outer(scale, scale), atol=1e-12
+    )
+
+
+def quietly(acc, method="auto"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        return acc.result(method)
+
+
+# The same as one call ---------------------------------------------------------------------------
+
+cuts = st.lists(st.integers(0, 700), max_size=6)
+
+
+@seeded
+@given(cuts, cuts, st.sampled_from([(1, 1), (1, 3), (2, 3), (5, 2)]))
+def test_any_batches_against_one_call(x_cuts, y_cuts, ratio):
+    x, y = samples(120 * ratio[0] + 5, 120 * ratio[1])
+    acc = feed(TwoSampleAccumulator(KERNELS, ratio=ratio), x, y, x_cuts, y_cuts)
+    # One call deals all rows evenly, so it takes those that the stream has paired.
+    whole = TwoSampleAccumulator(KERNELS, ratio=ratio)
+    whole.update(x, y)
+    assert_same(acc.moments, whole.moments)
+    n = quietly(acc).n_used // sum(ratio)
+    expected = one_call(x[: n * ratio[0]], y[: n * ratio[1]])
+    assert_same(acc.moments, Moments(expected.n_pairs, *moments_of(expected)))
+
+
+def one_call(x, y, **options):
+    options = {"kernels": KERNELS, "pairs": "adjacent", **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        return two_sample_test(
+            x, y, shuffle=False, calibration="asymptotic", method="ost", **options
+        )
+
+
+def moments_of(res):
+    return res.tau / np.sqrt(res.n_pairs), res.cov * res.n_pairs
+
+
+@pytest.mark.parametrize("method", ["ost", "nonnegative", "wald", "best", "chibar"])
+def test_result_against_one_call(method):
+    x, y = samples(2000, 2000)
+    acc = feed(TwoSampleAccumulator(KERNELS), x, y, [3, 700, 701], [1500])
+    expected = two_sample_test(
+        x,
+        y,
+        kernels=KERNELS,
+        method=method,
+        pairs="adjacent",
+        calibration="asymptotic",
+        shuffle=False,
+    )
+    res = acc.result(method)
+    assert res.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert res.to_dict().keys() == expected.to_dict().keys()
+    same = ("pairs", "calibration", "method", "n_units", "n_pairs", "n_used", "kernels", "question")
+    assert all(getattr(res, name) == getattr(expected, name) for name in same)
+    assert res.n_left_out == 0
+
+
+@seeded
+@given(cuts, st.sampled_from([1, 2, 7]), st.sampled_from([(1, 1), (2, 3)]))
+def test_window_against_all_its_pairs(places, R, ratio):
+    x, y = samples(600 * ratio[0], 600 * ratio[1])
+    # A low limit, so that there are several passes.
+    acc = TwoSampleAccumulator(KERNELS, ratio=ratio, pairs=R, limit=60)
+    feed(acc, x, y, *([size * place for place in places] for size in ratio))
+    assert acc.n_dropped == 0
+    units = two_sample_units(x, y, Natural(), Natural(), Bank(KERNELS))
+    n = units.n_units
+    values = [units.values(Aligned(range(n - r), range(r, n))) for r in range(1, R + 1)]
+    assert_same(acc.moments, Moments.from_values(np.concatenate(values, axis=1).T))
+
+
+def test_forward_pairs():
+    assert Forward(3).n_pairs(10) == 21
+    assert Forward(3, first=4).n_pairs(10) == 9
+    assert Forward(3).n_pairs(2) == 0
+    assert list(Forward(3).jobs(2, 100)) == []
+    bands = list(Forward(2, first=1).jobs(12, 4))
+    assert [i for band in bands for i in band.units] == list(range(1, 10))
+
+
+@seeded
+@given(cuts, cuts)
+def test_kernels_do_not_depend_on_the_batches_properties(x_cuts, y_cuts):
+    x, y = samples(700, 700)
+    acc = feed(TwoSampleAccumulator(), x, y, x_cuts, y_cuts)
+    whole = feed(TwoSampleAccumulator(), x, y)
+    assert acc.kernels == whole.kernels
+    assert_same(acc.moments, whole.moments)
+    np.testing.assert_allclose(acc._state.lag.correlations, whole._state.lag.correlations, atol=0.2)
+    np.testing.assert_allclose(
+        acc._flow.flush(acc._state).lag.correlations,
+        whole._flow.flush(whole._state).lag.correlations,
+        atol=1e-10,
+    )
+
+
+def test_goodness_of_fit_against_one_call():
+    x = np.random.default_rng(0).normal(size=(4000, 2))
+    kernels = [Gaussian(1.0), Gaussian(3.0)]
+    acc = GoodnessOfFitAccumulator(NORMAL, kernels)
+    for part in cut(x, [1, 17, 2000, 2001]):
+        acc.update(part)
+    expected = goodness_of_fit_test(
+        x, NORMAL, kernels=kernels, pairs="adjacent", calibration="asymptotic", shuffle=False
+    )
+    res = acc.result()
+    assert_same(acc.moments, Moments(expected.n_pairs, *moments_of(expected)))
+    assert res.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (res.n_used, res.n_left_out) == (4000, 0)
+    few = GoodnessOfFitAccumulator(NORMAL, kernels)
+    few.update(x[:1000])
+    with pytest.warns(NosplitWarning, match="pairs are few"):
+        few.result()
+
+
+@pytest.mark.parametrize("categories", [False, True])
+def test_independence_against_one_call(categories):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(8 * 400, 1))
+    y = x**2 + rng.normal(size=x.shape)
+    if categories:
+        y = np.where(y[:, 0] > 1, "high", "low")
+    acc = IndependenceAccumulator()
+    for one, two in zip(cut(x, [3, 900]), cut(y, [3, 900]), strict=True):
+        acc.update(one, two)
+    kernels = [(k.x, k.y) for k in acc.fix_kernels()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        expected = independence_test(
+            x, y, kernels=kernels, pairs="adjacent", calibration="asymptotic", shuffle=False
+        )
+    res = quietly(acc)
+    assert_same(acc.moments, Moments(expected.n_pairs, *moments_of(expected)))
+    assert (res.n_used, res.n_left_out, res.question) == (3200, 0, expected.question)
+
+
+def test_float32_stays_as_it_is():
+    x, y = (s.astype(np.float32) for s in samples(500, 500))
+    acc = feed(TwoSampleAccumulator(KERNELS), x, y, [3], [400])
+    assert_same(acc.moments, Moments(250, *moments_of(one_call(x, y))))
+    mixed = feed(TwoSampleAccumulator(KERNELS), x, y.astype(np.float64), [3], [400])
+    assert_same(mixed.moments, Moments(250, *moments_of(one_call(x, y.astype(np.float64)))))
+
+
+# Waiting and dropping ---------------------------------------------------------------------------
+
+
+def test_memory_is_bounded_and_what_is_dropped_is_counted():
+    acc = TwoSampleAccumulator(KERNELS, limit=100, pairs=5)
+    x, y = samples(1000, 1000)
+    acc.update(x, None)
+    assert (acc.n_waiting, acc.n_dropped) == (100, 900)
+    for part in cut(y, range(10, 1000, 10)):
+        acc.update([], part)
+    held = [*acc._state.waiting, *acc._state.recent]
+    assert all(len(rows) <= 100 for rows in held)
+    assert all(rows.base is None or len(rows.base) <= 200 for rows in held)
+    assert acc.counts() == {
+        "n_pairs": 5 * 95 + 10,
+        "n_units": 100,
+        "n_used": 200,
+        "n_waiting": 100,
+        "n_dropped": 900 + 800,
+        "n_omitted": 0,
+    }
+    res = quietly(acc)
+    assert (res.n_used, res.n_left_out) == (200, 1800)
+
+
+def test_batches_are_copied():
+    x, y = samples(300, 300)
+    acc, same = TwoSampleAccumulator(KERNELS), TwoSampleAccumulator(KERNELS)
+    for part in (slice(0, 151), slice(151, 300)):
+        same.update(x[part].copy(), y[part].copy())
+    buffer = np.empty((151, 2))
+    for part in (slice(0, 151), slice(151, 300)):
+        mine = buffer[: part.stop - part.start]
+        mine[:] = x[part]
+        acc.update(mine, y[part])
+        mine[:] = 1e9
+    assert np.array_equal(acc.moments.mean, same.moments.mean)
+
+
+@pytest.mark.parametrize("pairs", ["adjacent", 3])
+def test_result_does_not_disturb(pairs):
+    x, y = samples(900, 900)
+    asked, silent = (TwoSampleAccumulator(pairs=pairs) for _ in range(2))
+    for one, two in zip(cut(x, range(50, 900, 50)), cut(y, range(50, 900, 50)), strict=True):
+        asked.update(one, two)
+        silent.update(one, two)
+        first, again = quietly(asked), quietly(asked)
+        assert first.pvalue == again.pvalue
+    assert asked.kernels == silent.kernels
+    assert np.array_equal(asked.moments.scatter, silent.moments.scatter)
+    assert quietly(asked).to_dict() == quietly(silent).to_dict()
+
+
+def test_errors_leave_the_state_alone():
+    x, y = samples(600, 600)
+    acc, same = TwoSampleAccumulator(KERNELS), TwoSampleAccumulator(KERNELS)
+    acc.update(x[:300], y[:300])
+    for bad in (x * np.nan, x[:, :1], np.full((600, 2), 1e200)):
+        with pytest.raises(InputError):
+            acc.update(bad, y)
+    acc.update(x[300:], y[300:])
+    same.update(x, y)
+    assert_same(acc.moments, same.moments)
+
+
+# Merging ----------------------------------------------------------------------------------------
+
+
+@seeded
+@given(st.integers(0, 10), st.integers(0, 10), st.integers(0, 1))
+def test_merged_against_one_accumulator_properties(a, b, odd):
+    """Parts that end with whole pairs of units, the last with a row over."""
+    x, y = samples(40 * 30 + odd, 40 * 30)
+    places = sorted([2 * 20 * a, 2 * 20 * b])
+    parts = []
+    for one, two in zip(cut(x, places), cut(y, places), strict=True):
+        parts.append(TwoSampleAccumulator(KERNELS))
+        parts[-1].update(one, two)
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    whole = feed(TwoSampleAccumulator(KERNELS), x, y)
+    assert_same(total.moments, whole.moments)
+    assert total.counts() == whole.counts()
+
+
+def test_waiting_rows_of_the_other_come_next():
+    x, y = samples(500, 500)
+    left, right = TwoSampleAccumulator(KERNELS), TwoSampleAccumulator(KERNELS)
+    left.update(x[:201], y[:200])
+    right.update(x[201:], y[200:])
+    left += right
+    assert left.counts() == {**left.counts(), "n_pairs": 250, "n_waiting": 0}
+    right.update(x[:1], y[:1])  # the other one is free to go on
+    assert left.counts()["n_pairs"] == 250
+
+
+def test_merged_windows():
+    """No pair is counted twice, and none joins the last units of one with the first of another."""
+    x, y = samples(300, 300)
+    left, right = (TwoSampleAccumulator(KERNELS, pairs=4) for _ in range(2))
+    left.update(x[:100], y[:100])
+    right.update(x[100:], y[100:])
+    pairs = [left.moments, right.moments]
+    left += right
+    assert_same(left.moments, pairs[0] + pairs[1])
+    assert left.counts()["n_units"] == 300
+    left.update(x[:50], y[:50])  # goes on from its own last units
+    assert left.moments.n == pairs[0].n + pairs[1].n + 50 * 4
+
+
+def test_kernels_of_parts():
+    x, y = samples(800, 800)
+    first, second = TwoSampleAccumulator(), TwoSampleAccumulator()
+    first.update(x[:400], y[:400])
+    second.update(x[400:], y[400:])
+    with pytest.raises(InputError, match=r"same kernels.*like"):
+        first += second
+    third = TwoSampleAccumulator.like(first)
+    third.update(x[400:], y[400:])
+    first += third
+    whole = TwoSampleAccumulator(first.kernels)
+    whole.update(x, y)
+    assert_same(first.moments, whole.moments)
+    # Rows that had no kernels yet take those of the other, on either side of +=.
+    small = TwoSampleAccumulator()
+    small.update(x[:10], y[:10])
+    assert small.kernels is None
+    small += whole
+    assert small.kernels == first.kernels
+    assert small.moments.n == 405
+    again = TwoSampleAccumulator()
+    again.update(x[:10], y[:10])
+    whole += again
+    assert whole.moments.n == 405
+
+
+def test_merging_iv():
+    plain = TwoSampleAccumulator(KERNELS)
+    plain.update(*samples(10, 10))
+    for other, name in (
+        (TwoSampleAccumulator(KERNELS, ratio=(1, 2)), "ratio"),
+        (TwoSampleAccumulator(KERNELS, pairs=3), "pairs"),
+        (TwoSampleAccumulator(KERNELS[:2]), "kernels"),
+        (TwoSampleAccumulator("paper2"), "kernels"),
+    ):
+        with pytest.raises(InputError, match=name):
+            plain += other
+    narrow = TwoSampleAccumulator(KERNELS)
+    narrow.update(np.zeros(3), np.ones(3))
+    with pytest.raises(InputError, match="columns"):
+        plain += narrow
+    with pytest.raises(InputError, match="itself"):
+        plain += plain
+    with pytest.raises(TypeError):
+        plain += IndependenceAccumulator()
+    assert plain.counts()["n_units"] == 10
+
+
+def test_goodness_of_fit_and_independence_merge():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(1000, 2))
+    whole, left, right = (GoodnessOfFitAccumulator(NORMAL, Gaussian(1.0)) for _ in range(3))
+    whole.update(x)
+    left.update(x[:502])
+    right.update(x[502:])
+    left += right
+    assert_same(left.moments, whole.moments)
+    kernels = [(Gaussian(1.0), Linear()), (Gaussian(2.0), Gaussian(2.0))]
+    whole, left, right = (IndependenceAccumulator(kernels, unit_size=5) for _ in range(3))
+    whole.update(x[:, 0], x[:, 1])
+    left.update(x[:503, 0], x[:503, 1])
+    right.update(x[503:, 0], x[503:, 1])
+    left += right
+    assert left.moments.n == whole.moments.n == 100
+    codes = IndependenceAccumulator(kernels, unit_size=5)
+    codes.update(np.array(["a", "b"]), x[:2, 0])
+    with pytest.raises(InputError, match="discrete"):
+        left += codes
+
+
+# Level ------------------------------------------------------------------------------------------
+
+TRIALS = 300
+
+
+@pytest.mark.parametrize(
+    ("ratio", "pairs"), [((1, 1), "adjacent"), ((1, 1), 5), ((2, 3), 3), ((1, 4), 2)]
+)
+def test_level_against_theory(ratio, pairs):
+    """Type-I error at .05: a binomial bound with a false alarm in 10^5, for each of four."""
+    rng = np.random.default_rng(7)
+    n, kernels = 700 // min(ratio), (Gaussian(0.7), Gaussian(2.0), Linear())
+    rejections = 0
+    for _ in range(TRIALS):
+        acc = TwoSampleAccumulator(kernels, ratio=ratio, pairs=pairs)
+        acc.update(rng.normal(size=(n * ratio[0], 2)), rng.normal(size=(n * ratio[1], 2)))
+        rejections += quietly(acc, "ost").reject(0.05)
+    assert within(rejections, TRIALS, 0.05, 1e-5)
+
+
+# Order ------------------------------------------------------------------------------------------
+
+
+def test_sorted_streams_warn():
+    x, y = samples(3000, 3000, factor=1.0)
+    kernels = (Gaussian(0.5), Gaussian(2.0))
+    acc = TwoSampleAccumulator(kernels)
+    acc.update(np.sort(x, axis=0), np.sort(y, axis=0))
+    with pytest.warns(DependentRowsWarning, match="Shuffle"):
+        res = acc.result()
+    assert any("DependentRowsWarning" in text for text in res.warnings)
+    shuffled = TwoSampleAccumulator(kernels)
+    shuffled.update(x, y)
+    shuffled.result()  # a warning would be an error here
+
+
+def test_chain_warns():
+    rng = np.random.default_rng(0)
+    x = np.empty((6000, 1))
+    x[0], noise = 0.0, rng.normal(size=6000)
+    for i in range(1, 6000):
+        x[i] = 0.95 * x[i - 1] + np.sqrt(1 - 0.95**2) * noise[i]
+    acc = GoodnessOfFitAccumulator(lambda x: -x, (Gaussian(1.0),))
+    acc.update(x)
+    with pytest.warns(DependentRowsWarning, match="thinned"):
+        acc.result()
+
+
+def test_lag_one_against_numpy():
+    values = np.random.default_rng(0).normal(size=(3, 500)).cumsum(axis=1)
+    expected = [np.corrcoef(v[:-1], v[1:])[0, 1] for v in values]
+    np.testing.assert_allclose(LagOne.of_values(values).correlations, expected, rtol=1e-12)
+    empty = LagOne.empty(3)
+    assert empty.caveats() == []
+    assert np.array_equal(empty.correlations, np.zeros(3))
+    both = LagOne.of_values(values[:, :100]) + LagOne.of_values(values[:, 99:])
+    np.testing.assert_allclose(both.correlations, expected, rtol=1e-10)
+    assert len(LagOne.of_values(np.zeros((2, 50))).caveats()) == 0
+
+
+def test_lag_one_false_alarms_against_theory():
+    """Alarms for independent values: at most 7 of 2,000 at 1 in 1,000, which 1 in 10^3 exceed."""
+    rng = np.random.default_rng(1)
+    alarms = sum(bool(LagOne.of_values(rng.normal(size=(4, 200))).caveats()) for _ in range(2000))
+    assert alarms <= 7
+
+
+def test_pairs_looked_at():
+    assert looked_at(range(0)) == []
+    assert looked_at(range(RUN, PERIOD)) == []
+    some = looked_at(range(3 * PERIOD))
+    assert [len(run) for run in some] == [RUN] * 3
+    parts = [looked_at(range(i, i + 1000)) for i in range(0, 3000, 1000)]
+    assert [i for part in parts for run in part for i in run] == list(range(RUN))
+
+
+def test_lag_runs_go_on_in_the_next_batch():
+    """More pairs than a period, in batches that cut its runs."""
+    n = 2 * (PERIOD + 600)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
+    whole, parts = TwoSampleAccumulator(Gaussian(1.0)), TwoSampleAccumulator(Gaussian(1.0))
+    whole.update(x, y)
+    places = [1000, 2 * PERIOD - 500, 2 * PERIOD + 700]
+    feed(parts, x, y, places, places)
+    lags = [acc._flow.flush(acc._state).lag for acc in (whole, parts)]
+    assert lags[0].neighbours.n == lags[1].neighbours.n == RUN - 1 + 600 - 1
+    np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def test_tables_against_one_call():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+
+    def table(n):
+        return pd.DataFrame(
+            {"age": rng.normal(40, 10, n), "city": rng.choice(["Rome", "Oslo", "Bonn"], n)}
+        )
+
+    x, y = table(3000), table(3000)[["city", "age"]]
+    encoding = fit_encoding(x, y)
+    acc = TwoSampleAccumulator(encoding=encoding)
+    for one, two in ((slice(100), slice(7)), (slice(100, None), slice(7, None))):
+        acc.update(x.iloc[one], y.iloc[two])
+    res = acc.result("ost")
+    expected = one_call(x, y, kernels=acc.kernels)
+    assert res.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert res.columns == ("age", "city")
+    assert res.encoding == encoding
+    found = TwoSampleAccumulator()
+    found.update(x, y)
+    assert found.encoding == encoding
+    found.update(x, None)
+    assert found.n_waiting == 3000
+    for bad in (x.to_numpy()[:, :1].astype(float), x[["age"]]):
+        with pytest.raises(InputError, match="`x`"):
+            found.update(bad, None)
+    late = TwoSampleAccumulator()
+    late.update(np.zeros((1, 2)), None)
+    with pytest.raises(InputError, match="arrays, as before"):
+        late.update(x, y)
+    with pytest.raises(InputError, match="encoding"):
+        late += found
+
+
+def test_rows_with_missing_values_are_counted():
+    pd = pytest.importorskip("pandas")
+    x = pd.DataFrame({"a": np.random.default_rng(0).normal(size=500)})
+    encoding = fit_encoding(x, nan_policy="omit")
+    holes = x.copy()
+    holes.iloc[:20] = np.nan
+    acc = TwoSampleAccumulator([Gaussian(1.0)], encoding=encoding)
+    acc.update(x, holes)
+    assert acc.counts()["n_omitted"] == 20
+    assert acc.result().n_left_out == 40
+
+
+# Input ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ratio": (0, 1)}, "`ratio`"),
+        ({"ratio": 2}, "`ratio`"),
+        ({"ratio": (1, 17)}, "at most 16"),
+        ({"ratio": (1.0, 2.0)}, "`ratio`"),
+        ({"pairs": "linear"}, '"adjacent" or an int'),
+        ({"pairs": 0}, "`pairs`"),
+        ({"pairs": True}, "`pairs`"),
+        ({"limit": 1}, "`limit` must be an int ≥ 2"),
+        ({"limit": "many"}, "`limit`"),
+        ({"kernels": "defualt"}, "default"),
+        ({"kernels": []}, "at least one"),
+        ({"encoding": {"columns": []}}, "`encoding`"),
+    ],
+)
+def test_settings_iv(options, message):
+    with pytest.raises(InputError, match=message):
+        TwoSampleAccumulator(**options)
+
+
+def test_update_iv():
+    acc = TwoSampleAccumulator()
+    for x, y, message in (
+        (np.zeros((2, 2)), np.zeros((2, 3)), "same number of columns"),
+        (np.zeros((2, 2, 2)), None, "3 dimensions"),
+        (["a"], None, "`x` must hold real numbers"),
+        (None, [np.inf], "`y` must be finite"),
+    ):
+        with pytest.raises(InputError, match=message):
+            acc.update(x, y)
+    acc.update(None, None)
+    acc.update([], np.empty((0, 3)))
+    assert acc.n_waiting == 0
+    for ask in (acc.result, acc.fix_kernels):
+        with pytest.raises(InputError, match="`update` with more rows"):
+            ask()
+    assert acc.moments.n == 0
+    acc.update(np.zeros((1, 2)), np.zeros((1, 2)))
+    with pytest.raises(InputError, match="2 rows are waiting"):
+        acc.result()
+    acc.update(np.zeros((10, 2)), np.zeros((10, 2)))
+    with pytest.raises(InputError, match="`x` and `y` must hold points that differ"):
+        acc.result()
+    with pytest.raises(InputError, match="Split: it needs the data"):
+        feed(TwoSampleAccumulator(KERNELS), *samples(500, 500)).result(Split(0.5))
+    with pytest.raises(InputError, match="Did you mean 'ost'"):
+        feed(TwoSampleAccumulator(KERNELS), *samples(500, 500)).result("osst")
+
+
+def test_other_families_iv():
+    for score in (np.zeros((3, 1)), "normal"):
+        with pytest.raises(InputError, match="`score` must be a model or a function"):
+            GoodnessOfFitAccumulator(score)
+    with pytest.raises(InputError, match="Gaussian, IMQ or Matern"):
+        GoodnessOfFitAccumulator(NORMAL, Linear())
+    with pytest.raises(InputError, match="`unit_size`"):
+        IndependenceAccumulator(unit_size=1)
+    with pytest.raises(InputError, match="pairs"):
+        IndependenceAccumulator([Gaussian(1.0)])
+    acc = IndependenceAccumulator()
+    with pytest.raises(InputError, match="as many rows"):
+        acc.update([1.0, 2.0], [1.0])
+    acc.update(["a", "b"], [1.0, 2.0])
+    with pytest.raises(InputError, match="as before, got numbers and numbers"):
+        acc.update([1.0], [1.0])
+    constant = GoodnessOfFitAccumulator(NORMAL)
+    constant.update(np.zeros((10, 2)))
+    with pytest.raises(InputError, match="`x` must hold points that differ"):
+        constant.result()
+
+
+def test_own_kernels_work_and_are_tried_first():
+    def product(a, b):
+        return (a * b).sum(axis=-1)
+
+    x, y = samples(500, 500)
+    own, known = TwoSampleAccumulator([product]), TwoSampleAccumulator([Linear()])
+    for acc in (own, known):
+        acc.update(x, y)
+    assert_same(own.moments, known.moments)
+    lopsided = TwoSampleAccumulator([lambda a, b: a[..., 0] - b[..., 0]])
+    with pytest.raises(InputError, match="symmetric"):
+        lopsided.update(x, y)
+    asked = TwoSampleAccumulator(lambda l2, l1: [Gaussian(l2)])
+    asked.update(x, y)
+    assert len(asked.kernels) == 1
+
+
+def test_repr():
+    acc = TwoSampleAccumulator(KERNELS, pairs=3)
+    acc.update(*samples(10, 8))
+    assert repr(acc) == "TwoSampleAccumulator(pairs=3, n_pairs=0, n_waiting=18, n_dropped=0)"
