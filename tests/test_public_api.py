@@ -42,6 +42,8 @@ NAMES = """
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
     mean_test models optimal_weights plan plot
     polyhedral_truncation report two_sample_test
+    Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
+    plot_power power_curve predict_power sample_size seed_sensitivity
 """
 
 SIGNATURES = {
@@ -56,6 +58,12 @@ SIGNATURES = {
     "unit_size=8",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
+    "predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
+    "calibration='auto', budget=1.0, trials=4000, rng=0",
+    "power_curve": "alternative, *, sizes, alpha=0.05, method='auto', pairs='auto', "
+    "calibration='auto', budget=1.0, trials=4000, rng=0",
+    "sample_size": "alternative, *, power=0.8, limit=1000000, alpha=0.05, method='auto', "
+    "pairs='auto', calibration='auto', budget=1.0, trials=4000, rng=0",
     "plan": "*, n, m=None, p=1, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0",
     "report": "res, x=None, y=None, *, path, alpha=0.05, rows=True, title=None, "

@@ -14,7 +14,12 @@ from nosplit._errors import (
 )
 from nosplit.alternative import Alternative
 from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
-from nosplit.calibration import CalibrationCheck, calibration_check
+from nosplit.calibration import (
+    CalibrationCheck,
+    SeedSensitivity,
+    calibration_check,
+    seed_sensitivity,
+)
 from nosplit.explain import Explanation, explain
 from nosplit.goodness import Wild, goodness_of_fit_test
 from nosplit.independence import independence_test
@@ -42,6 +47,7 @@ from nosplit.power import (
     predict_power,
     sample_size,
 )
+from nosplit.power_plots import plot_calibration, plot_power
 from nosplit.randomization import Exact
 from nosplit.report import report
 from nosplit.results import TestResult
@@ -85,6 +91,7 @@ __all__ = [
     "PowerCurve",
     "PowerPrediction",
     "SampleSize",
+    "SeedSensitivity",
     "Split",
     "TestResult",
     "TwoSampleAccumulator",
@@ -104,10 +111,13 @@ __all__ = [
     "pilot",
     "plan",
     "plot",
+    "plot_calibration",
+    "plot_power",
     "polyhedral_truncation",
     "power_curve",
     "predict_power",
     "report",
     "sample_size",
+    "seed_sensitivity",
     "two_sample_test",
 ]

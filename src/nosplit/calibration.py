@@ -1,26 +1,41 @@
-"""How far a test can be trusted on data like yours: its level under a merged null."""
+"""How far a test can be trusted on data like yours.
+
+Its level under a merged null (Appendix D.1), and how much its p-value owes to the seed.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nosplit._errors import InputError, NosplitWarning
 from nosplit._validation import check_alpha, check_finite, check_int, check_rng
 from nosplit.accumulate import accumulate_draws
 from nosplit.api import Seed, check_samples, fitted_units, sizes_of, two_sample_test
+from nosplit.files import is_path, open_source, read_one
+from nosplit.larger import in_memory, is_small, some_rows
 from nosplit.methods import Method, Split
 from nosplit.mmd import Paired
 from nosplit.pairing import Pairing
 from nosplit.plan import Plan, choose
 from nosplit.randomization import Exact
-from nosplit.recipes import Kernels, Recipe, as_recipe
+from nosplit.recipes import Kernels, Recipe
 from nosplit.steps import as_method, settle
+from nosplit.tables import Options, Samples, two_samples
 
-__all__ = ["CalibrationCheck", "calibration_check", "wilson"]
+__all__ = [
+    "CalibrationCheck",
+    "SeedSensitivity",
+    "calibration_check",
+    "read_samples",
+    "seed_sensitivity",
+    "wilson",
+]
 
 Array = NDArray[np.float64]
 
@@ -81,6 +96,20 @@ class CalibrationCheck:
             f"{len(self.pvalues)} splits of the merged data.\n{verdict}"
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON; the p-values as a histogram of twenty bars."""
+        counts, _ = np.histogram(self.pvalues, np.linspace(0.0, 1.0, 21))
+        return {
+            "alpha": self.alpha,
+            "rate": self.rate,
+            "low": self.low,
+            "high": self.high,
+            "holds": self.holds,
+            "trials": self.pvalues.size,
+            "splits": len(self.pvalues),
+            "histogram": counts.tolist(),
+        }
+
 
 def calibration_check(
     x: ArrayLike,
@@ -94,6 +123,10 @@ def calibration_check(
     calibration: Exact | str = "asymptotic",
     budget: float = 1.0,
     rng: Seed = 0,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
     workers: int | None = None,
 ) -> CalibrationCheck:
     """Estimate a test's Type-I error on data like yours (the advice of Appendix D.1).
@@ -104,14 +137,16 @@ def calibration_check(
 
     Parameters
     ----------
-    x, y : array_like
-        The samples, as for `two_sample_test`.
+    x, y : array_like, tables or paths of files
+        The samples, as for `two_sample_test`; of files too large for memory, a part.
     alpha : float
         Level to check.
     trials : int
         Number of null samples.
     kernels, method, pairs, calibration, budget, rng, workers
         As in `two_sample_test`; the asymptotic calibration is checked unless told otherwise.
+    nan_policy, scale, columns, exclude
+        As in `two_sample_test`.
 
     Returns
     -------
@@ -126,19 +161,18 @@ def calibration_check(
     >>> check.holds
     True
     """
-    x, y = check_samples(x, y)
-    alpha, generator = check_alpha(alpha), check_rng(rng)
-    check_finite(x, "x")
-    check_finite(y, "y")
     trials = check_int(trials, "trials", least=1)
-    chosen, recipe = as_method(method), as_recipe(kernels)
+    alpha, generator = check_alpha(alpha), check_rng(rng)
+    data = read_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    x, y = data.x, data.y
+    chosen, recipe = as_method(method), data.recipe(kernels)
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     merged = np.concatenate([x, y])
     reuse = len(x) == len(y) and how.flips == 0 and not isinstance(chosen, Split)
     count = -(-trials // (SIGNS_PER_SPLIT + 1)) if reuse else trials
     options: dict[str, Any] = {
-        "kernels": kernels,
+        "kernels": recipe.build() if recipe.given else recipe.make,
         "method": method,
         "pairs": how.pairing,
         "calibration": how.calibration,
@@ -153,6 +187,21 @@ def calibration_check(
         else:
             pvalues.append(np.array([_quiet(a, b, generator, options)]))
     return _summary(np.stack(pvalues), alpha)
+
+
+def read_samples(x: Any, y: Any, options: Options) -> Samples:
+    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
+    if is_path(x) and is_path(y):
+        sources = open_source(x), open_source(y)
+        if is_small(*sources):
+            x, y, options = in_memory(*sources, options)
+        else:
+            x, y = some_rows(str(x), str(y))
+    data = two_samples(read_one(x), read_one(y), options)
+    x, y = check_samples(data.x, data.y)
+    check_finite(x, "x")
+    check_finite(y, "y")
+    return replace(data, x=x, y=y)
 
 
 def _by_signs(
@@ -179,11 +228,15 @@ def _by_signs(
 
 def _quiet(x: NDArray[Any], y: NDArray[Any], rng: np.random.Generator, options: Any) -> float:
     """p-value of a whole test, without the warnings that each trial would repeat."""
+    return _unwarned(lambda: two_sample_test(x, y, rng=rng, shuffle=False, **options).pvalue)
+
+
+def _unwarned(test: Callable[[], float]) -> float:
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return two_sample_test(x, y, rng=rng, shuffle=False, **options).pvalue
+        warnings.simplefilter("ignore", NosplitWarning)
+        return test()
 
 
 def _summary(pvalues: Array, alpha: float) -> CalibrationCheck:
@@ -196,3 +249,79 @@ def _summary(pvalues: Array, alpha: float) -> CalibrationCheck:
         effective = min(trials, max(len(hits), rate * (1.0 - rate) / max(between, 1e-300)))
     low, high = wilson(rate * effective, effective)
     return CalibrationCheck(pvalues, alpha, rate, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class SeedSensitivity:
+    """p-values of one test on the same data under several seeds.
+
+    A seed decides in which order rows are dealt to units, and the random draws. All of these
+    p-values are valid; a verdict that hangs on the seed is a verdict on the edge.
+
+    Attributes
+    ----------
+    pvalues : array, shape (seeds,)
+        One for each of the seeds 0, 1, ….
+    alpha : float
+        Level of the test.
+    """
+
+    pvalues: Array
+    alpha: float
+
+    @property
+    def rate(self) -> float:
+        """Share of seeds with which the test rejects."""
+        return float(np.mean(self.pvalues <= self.alpha))
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.pvalues, [0.0, 0.5, 1.0])
+        return (
+            f"p-values under {len(self.pvalues)} seeds (row orders): {low:.4f} to {high:.4f}, "
+            f"median {middle:.4f};\nthe test rejects with {self.rate:.0%} of them at level "
+            f"{self.alpha:g}. Choose the seed before you look."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON."""
+        return {"alpha": self.alpha, "rate": self.rate, "pvalues": self.pvalues.tolist()}
+
+
+def seed_sensitivity(
+    x: ArrayLike, y: ArrayLike, *, seeds: int = 20, alpha: float = 0.05, **options: Any
+) -> SeedSensitivity:
+    """Repeat `two_sample_test` on the same data with other seeds, and so other orders of rows.
+
+    Parameters
+    ----------
+    x, y : array_like, tables or paths of files
+        The samples, as for `two_sample_test`.
+    seeds : int
+        How many: the seeds are 0, 1, ….
+    alpha : float
+        Level of the test.
+    **options
+        As in `two_sample_test`.
+
+    Returns
+    -------
+    SeedSensitivity
+        With the `pvalues` and the `rate` of rejections.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
+    >>> found = seed_sensitivity(x, y, seeds=5)
+    >>> found.rate, len(found.pvalues)
+    (0.0, 5)
+    """
+    seeds, alpha = check_int(seeds, "seeds", least=1), check_alpha(alpha)
+    for name in ("rng", "shuffle"):
+        if name in options:
+            raise InputError(f"`{name}` must not be given: it is what changes from test to test.")
+
+    def pvalue(seed: int) -> float:
+        return _unwarned(lambda: two_sample_test(x, y, rng=seed, **options).pvalue)
+
+    return SeedSensitivity(np.array([pvalue(seed) for seed in range(seeds)]), alpha)

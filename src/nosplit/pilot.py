@@ -10,30 +10,42 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
-from nosplit._validation import check_finite, check_rng
+from nosplit._validation import check_rng
 from nosplit.accumulate import Units
 from nosplit.alternative import Alternative, root, within
-from nosplit.api import Seed, check_samples, fitted_units
+from nosplit.api import Seed, fitted_units
+from nosplit.calibration import read_samples
 from nosplit.effects import Effects
 from nosplit.methods._base import prepare
 from nosplit.methods.ost import project
 from nosplit.normal import Whitening
 from nosplit.pairing import Tile
-from nosplit.recipes import Kernels, as_recipe
+from nosplit.recipes import Kernels
+from nosplit.tables import Options
 
 __all__ = ["pilot"]
 
 Array = NDArray[np.float64]
 
 # Rows of each sample that a pilot must have, and units whose effects are kept.
-FEWEST_ROWS, MOST_EFFECTS = 20, 250
+FEWEST_ROWS, MOST_EFFECTS = 20, 200
 # Pairs that are looked at, and units in a block of them.
 PAIRS, SMALLEST_BLOCK, LARGEST_BLOCK = 8_000_000, 64, 512
 # Simulated pilots for each of so many lengths of μ, and a length that counts as none.
 DRAWS, LENGTHS, TINY = 1000, 33, 1e-9
 
 
-def pilot(x: ArrayLike, y: ArrayLike, *, kernels: Kernels = None, rng: Seed = 0) -> Alternative:
+def pilot(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    kernels: Kernels = None,
+    rng: Seed = 0,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
+) -> Alternative:
     """Estimate from a pilot sample what a test of any size would be up against.
 
     μ, Σ and ζ₁ are estimated without bias over all pairs of the pilot (inside blocks of 512 units,
@@ -42,13 +54,15 @@ def pilot(x: ArrayLike, y: ArrayLike, *, kernels: Kernels = None, rng: Seed = 0)
 
     Parameters
     ----------
-    x, y : array_like
+    x, y : array_like, tables or paths of files
         The pilot samples, as for `two_sample_test`, at least 20 rows each. If their sizes differ,
         as many rows of the larger are used as the smaller has.
     kernels : as in `two_sample_test`
         The kernels of the planned test; their bandwidths come from the pilot.
     rng : int or Generator
         Source of the shuffling.
+    nan_policy, scale, columns, exclude
+        As in `two_sample_test`.
 
     Returns
     -------
@@ -62,9 +76,8 @@ def pilot(x: ArrayLike, y: ArrayLike, *, kernels: Kernels = None, rng: Seed = 0)
     >>> pilot(x, y, kernels="paper2")
     Alternative(d=2, pilot of 200 rows each)
     """
-    x, y = check_samples(x, y)
-    check_finite(x, "x")
-    check_finite(y, "y")
+    data = read_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    x, y = data.x, data.y
     n = min(len(x), len(y))
     if n < FEWEST_ROWS:
         raise InputError(
@@ -73,7 +86,7 @@ def pilot(x: ArrayLike, y: ArrayLike, *, kernels: Kernels = None, rng: Seed = 0)
         )
     generator = check_rng(rng)
     rows = [s[generator.permutation(len(s))[:n]] for s in (x, y)]
-    units = fitted_units(rows[0], rows[1], as_recipe(kernels))
+    units = fitted_units(rows[0], rows[1], data.recipe(kernels))
     found = _estimated(units)
     some = range(min(n, MOST_EFFECTS))
     shared: dict[str, Any] = {
