@@ -11,7 +11,7 @@ SOURCES := src tests $(wildcard benchmarks)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format bench bench-power clean clean-cache
+.PHONY: help venv demo test lint format browser bench bench-power clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,11 @@ lint: venv ## ruff, mypy and the import contract
 format: venv ## apply what ruff can mend
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
+
+browser: ## install chromium for the tests of the report, where apt and root are there
+	@command -v chromium || command -v chromium-browser || { \
+	  test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium; }
 
 bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
 	$(TEST_ENV) $(BENCH)/bin/python benchmarks/run.py --write docs/benchmarks.md

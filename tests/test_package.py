@@ -31,6 +31,8 @@ def test_wheel_ships_data_types_and_licences(wheel):
         "nosplit/py.typed",
         "nosplit/data/mnist_7x7.npz",
         "nosplit/data/LICENSE-MNIST",
+        "nosplit/report/style.css",
+        "nosplit/report/template.html",
         f"{info}/licenses/LICENSE",
         f"{info}/licenses/src/nosplit/data/LICENSE-MNIST",
     } <= names
