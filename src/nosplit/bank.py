@@ -7,7 +7,7 @@ Anything else (a user's own kernel, a sum, a product) is called as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.kernels import IMQ, Gaussian, Kernel, Laplace, Linear, Matern, Polynomial, tile_base
+from nosplit.kernels import (
+    IMQ,
+    Gaussian,
+    Kernel,
+    Laplace,
+    Layout,
+    Linear,
+    Matern,
+    Polynomial,
+    Shared,
+    tile_base,
+)
 
 __all__ = ["Bank"]
 
@@ -99,6 +110,15 @@ class Bank:
         """Indices of the kernels that are called as they are."""
         known = {o.kernel for o in self.operations}.union(self.linear)
         return [i for i in range(len(self.kernels)) if i not in known]
+
+    def called(
+        self, layout: Layout, pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]
+    ) -> Iterator[tuple[int, list[Array]]]:
+        """Index of each of the `others`, and its values on each of the pairs of rows."""
+        if self.others:
+            shared = [Shared(layout, a, b) for a, b in pairs]
+            for u in self.others:
+                yield u, [rows.values(self.kernels[u]) for rows in shared]
 
     @cached_property
     def want(self) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit.bank import Bank
 
-__all__ = ["Cells", "aligned_block", "block_of", "tile_block"]
+__all__ = ["Cells", "aligned_block", "tile_block"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -40,13 +40,6 @@ class Cells:
         return np.arange(self.rows.shape[1]) < self.counts[:, None]
 
 
-def block_of(bank: Bank, u: int, a: Cells, b: Cells) -> Array:
-    """Values of kernel u alone, (s, s, T), by calling it."""
-    m, s, _ = a.rows.shape
-    k, places = bank.kernels[u].aligned, np.ndindex(s, s)
-    return np.reshape([k(a.rows[:, i], b.rows[:, j]) for i, j in places], (s, s, m))
-
-
 def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
     """Kernel values of all combinations of rows of aligned units, (d, T, s, s).
 
@@ -64,8 +57,12 @@ def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
     if bank.linear:
         origin = a.rows[0, 0].astype(np.float64)
         K[bank.linear] = (a.rows - origin) @ (b.rows - origin).transpose(0, 2, 1)
-    for u in bank.others:
-        K[u] = block_of(bank, u, a, b).transpose(2, 0, 1)
+    if bank.others:
+        # All combinations of rows in one call: (T, s, s) of each.
+        left = np.repeat(a.rows, s, axis=1).reshape(m * s * s, -1)
+        right = np.tile(b.rows, (1, s, 1)).reshape(m * s * s, -1)
+        for u, (k,) in bank.called("aligned", ((left, right),)):
+            K[u] = k.reshape(m, s, s)
     return K
 
 
@@ -85,7 +82,7 @@ def tile_block(bank: Bank, a: Cells, b: Cells, i: Index, j: Index) -> Array:
     if bank.linear:
         origin = a.rows[0, 0].astype(np.float64)
         K[bank.linear] = (left - origin) @ (right - origin).T
-    for u in bank.others:
-        K[u] = bank.kernels[u].tile(left, right)
+    for u, (k,) in bank.called("tile", ((left, right),)):
+        K[u] = k
     whole = K.reshape(len(bank), len(a.rows), s, len(b.rows), s).transpose(0, 1, 3, 2, 4)
     return whole[:, i, j]

@@ -114,9 +114,9 @@ class Paired:
         if bank.others:
             ia, ib, ja, jb = self._index(job)
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
-            for u in bank.others:
-                k = bank.kernels[u].aligned
-                h[u] = (k(xa, xb) - k(xa, yb)) + (k(ya, yb) - k(ya, xb))
+            pairs = (xa, xb), (xa, yb), (ya, yb), (ya, xb)
+            for u, k in bank.called("aligned", pairs):
+                h[u] = (k[0] - k[1]) + (k[2] - k[3])
         return h
 
     def _compiled(self, job: Aligned | Band) -> tuple[Any, ...]:
@@ -160,9 +160,8 @@ class Paired:
         if bank.linear:
             left, right = (np.subtract(u, v, dtype=np.float64) for u, v in ((xa, ya), (xb, yb)))
             h[bank.linear] = left @ right.T
-        for i in bank.others:
-            k = bank.kernels[i].tile
-            h[i] = (k(xa, xb) - k(xa, yb)) + (k(ya, yb) - k(ya, xb))
+        for u, k in bank.called("tile", ((xa, xb), (xa, yb), (ya, yb), (ya, xb))):
+            h[u] = (k[0] - k[1]) + (k[2] - k[3])
         return h
 
 

@@ -27,8 +27,7 @@ from nosplit._matching import (
     wanted,
 )
 from nosplit._validation import resolve
-from nosplit.kernels import Kernel
-from nosplit.kernels.tables import table_kernels
+from nosplit.kernels import Kernel, mixed_kernels, table_kernels
 from nosplit.recipes import Kernels, Recipe, as_recipe, check_looks_at
 
 __all__ = ["Column", "Encoding", "Options", "Samples", "fit_encoding", "two_samples"]
@@ -213,9 +212,9 @@ class Encoding:
 
     def recipe(self, kernels: Kernels = None) -> Recipe:
         """Kernels for the rows: those given are for the numbers where there are categories too."""
-        inner = as_recipe(kernels)
         if not self.categorical:
-            return inner
+            return as_recipe(kernels)
+        inner = as_recipe(mixed_kernels if kernels is None else kernels)
         if inner.given:
             for kernel in inner.build():
                 check_looks_at(kernel, self.categorical)

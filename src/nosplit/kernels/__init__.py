@@ -9,10 +9,11 @@ part that is costly for wide data.
 
 from __future__ import annotations
 
-from nosplit.kernels._base import Kernel, aligned_base, tile_base
+from nosplit.kernels._base import Kernel, Layout, aligned_base, tile_base
 from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
 from nosplit.kernels.bandwidth import median_bandwidth
-from nosplit.kernels.columns import Agreement, OnColumns
+from nosplit.kernels.categories import Agreement, Hamming
+from nosplit.kernels.columns import OnColumns
 from nosplit.kernels.combination import Combination
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
 from nosplit.kernels.sets import (
@@ -22,6 +23,8 @@ from nosplit.kernels.sets import (
     paper_kernels,
     polynomial_kernels,
 )
+from nosplit.kernels.shared import Shared
+from nosplit.kernels.tables import mixed_kernels, table_kernels
 
 __all__ = [
     "IMQ",
@@ -30,8 +33,10 @@ __all__ = [
     "Delta",
     "FunctionKernel",
     "Gaussian",
+    "Hamming",
     "Kernel",
     "Laplace",
+    "Layout",
     "Linear",
     "Matern",
     "OnColumns",
@@ -39,6 +44,7 @@ __all__ = [
     "Product",
     "ProfileKernel",
     "Scaled",
+    "Shared",
     "Sum",
     "aligned_base",
     "as_kernel",
@@ -46,7 +52,9 @@ __all__ = [
     "gaussian_grid",
     "laplace_grid",
     "median_bandwidth",
+    "mixed_kernels",
     "paper_kernels",
     "polynomial_kernels",
+    "table_kernels",
     "tile_base",
 ]

@@ -1,4 +1,4 @@
-"""Kernels on some of the columns, and the kernel of rows of categories."""
+"""Kernels on some of the columns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from operator import index
 import numpy as np
 
 from nosplit._errors import InputError
-from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_aligned, check_rows
+from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_rows
 from nosplit.kernels._checks import set_fields
 from nosplit.kernels.algebra import Algebra, as_kernel
 
-__all__ = ["Agreement", "OnColumns"]
+__all__ = ["OnColumns"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,27 +65,6 @@ class OnColumns(Algebra):
         text = repr(self.kernel)
         where = self.label or f"columns {', '.join(map(str, self.columns))}"
         return f"({text}) on {where}" if " " in text else f"{text} on {where}"
-
-
-@dataclass(frozen=True)
-class Agreement(Algebra):
-    """Share of the columns in which two rows are equal: the mean of `Delta` on each of them.
-
-    Examples
-    --------
-    >>> Agreement().aligned([[1.0, 5.0, 2.0, 2.0]], [[1.0, 5.0, 2.0, 3.0]])
-    array([0.75])
-    """
-
-    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
-        if layout == "aligned":
-            a, b = check_aligned(a, b)
-            return np.asarray((a == b).mean(axis=1))
-        a, b = check_rows(a, b)
-        total = np.zeros((len(a), len(b)))
-        for one, other in zip(a.T, b.T, strict=True):
-            total += one[:, None] == other
-        return np.divide(total, a.shape[1], out=total)
 
 
 def _positions(columns: Iterable[int]) -> tuple[int, ...]:
