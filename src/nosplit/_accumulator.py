@@ -189,9 +189,10 @@ class Accumulator(ABC):
             two = theirs[name]
             if one == two or (one is None and empty[0]) or (two is None and empty[1]):
                 continue
+            got = ", got others" if isinstance(one or two, dict) else f", got {one!r} and {two!r}"
             raise InputError(
-                f"Accumulators must have the same `{name}` to be added, got {_short(one)} and "
-                f"{_short(two)}. `{type(self).__name__}.like(other)` makes one that fits."
+                f"Accumulators must have the same `{name}` to be added{got}. "
+                f"`{type(self).__name__}.like(first)` makes one that fits."
             )
 
     def _check_kernels(self, other: Self) -> None:
@@ -277,11 +278,6 @@ def _kernels(data: Any) -> list[Any]:
     if not all(isinstance(kernel, Kernel | Tensor) for kernel in kernels):
         raise InputError("`kernels` must be a list of kernels.")
     return kernels
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _window(pairs: Any) -> int | None:

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nosplit
-from nosplit import _cli_families
+from nosplit import _cli_families, _cli_power, _cli_streams
 from nosplit._cli import (
     Alpha,
     Budget,
@@ -132,6 +132,11 @@ def compare(
 
 app.command()(_cli_families.gof)
 app.command()(_cli_families.independence)
+app.command()(_cli_power.power)
+app.command()(_cli_power.calibrate)
+app.command()(_cli_streams.accumulate)
+app.command()(_cli_streams.merge)
+app.command()(_cli_streams.result)
 
 
 @app.command()

@@ -28,6 +28,7 @@ from nosplit.results import TWO_SAMPLE
 from nosplit.tables import Encoding, fit_encoding
 
 __all__ = [
+    "LIMIT",
     "GoodnessOfFitAccumulator",
     "IndependenceAccumulator",
     "TwoSampleAccumulator",
