@@ -135,8 +135,9 @@ def _check_counts(state: State, flow: Flow) -> None:
         raise InputError("`waiting` and `recent` must have the same number of columns.")
     if any(len(side) > flow.limit for side in state.waiting or ()):
         raise InputError(f"`waiting` must be at most {flow.limit} rows of each side, got more.")
-    if state.recent is not None and (flow.R is None or state.bank is None):
-        raise InputError("`recent` must be empty where there is no window.")
+    expected = flow.n_recent(state.position)
+    if [len(side) for side in state.recent or ()] != expected:
+        raise InputError(f"`recent` must have {expected} rows after {state.position} units.")
 
 
 def _sides_to_plain(sides: Rows | None) -> list[dict[str, Any]] | None:
@@ -182,12 +183,13 @@ def _moments_from_plain(data: Any, d: int) -> Moments:
     """Moments of d kernels that could come from data: a scatter that is positive semidefinite."""
     if not isinstance(data, dict):
         raise InputError("`moments` must have n, mean and scatter.")
-    check_int(data.get("n", -1), "n", least=0)
+    n = check_int(data.get("n", -1), "n", least=0)
+    if d == 0 and (n, data.get("mean"), data.get("scatter")) == (0, [], []):
+        return Moments.empty(0)
     moments = Moments.from_dict(data)
     if len(moments.mean) != d:
         raise InputError(f"`moments` must be of {d} kernels, got {len(moments.mean)}.")
-    if d:
-        _check_scatter(moments)
+    _check_scatter(moments)
     return moments
 
 

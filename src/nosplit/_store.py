@@ -40,6 +40,8 @@ def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
         )
     # The file that a link points to is replaced, not the link.
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise FileError(f"`{path}` must be a file, got {_kind(target)}.")
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         _write(new, data)

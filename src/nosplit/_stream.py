@@ -183,18 +183,24 @@ class Flow:
         return replace(
             state,
             moments=moments,
-            recent=self._recent(rows),
+            recent=self._recent(rows, state.position + new),
             n_units=state.n_units + new,
             position=state.position + new,
         )
 
-    def _recent(self, rows: Rows) -> Rows | None:
+    def n_recent(self, n_units: int) -> list[int]:
+        """Rows of each side in the last R of so many units, in whole blocks."""
+        if self.R is None or n_units == 0:
+            return []
+        blocks = -(-min(self.R, n_units) // self.family.units_per_block)
+        return [blocks * size for size in self.family.sizes]
+
+    def _recent(self, rows: Rows, n_units: int) -> Rows | None:
         """Rows of the last R units, in whole blocks."""
         if self.R is None:
             return None
-        blocks = -(-self.R // self.family.units_per_block)
-        ends = [-blocks * size for size in self.family.sizes]
-        return tuple(side[end:].copy() for side, end in zip(rows, ends, strict=True))
+        sides = zip(rows, self.n_recent(n_units), strict=True)
+        return tuple(side[len(side) - count :].copy() for side, count in sides)
 
     def _look(self, state: State, units: Testable, firsts: range, origin: int) -> State:
         """Neighbouring values of the disjoint pairs (2i, 2i + 1), counted from the beginning."""
