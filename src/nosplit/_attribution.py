@@ -4,8 +4,8 @@ All rows of both samples are shuffled together once: Z are the rows as they are,
 ones, in which nothing tells the samples apart. Every column is then moved between the two:
 
 - *lost*: what the learned statistic loses when the column's values come from Z°, all other columns
-  from Z. A column that says nothing new loses nothing; neither does a column whose message
-  another one repeats.
+  from Z. A column that says nothing loses nothing, and one whose message another repeats loses
+  less than it would without the other.
 - *alone*: what the learned statistic gains when the column's values come from Z, all others from
   Z°. It is the column's own marginal difference; a change of a correlation shows nothing here,
   and both columns of the correlation lose all of it above.
@@ -18,9 +18,8 @@ between rows, which the bandwidths were made for; shuffled values have the scale
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,16 +66,20 @@ def attribute(
 ) -> tuple[ColumnEffect, ...]:
     """How much of the combination's statistic each column carries; rows are in random order."""
     pairs, shuffles = _room(x, y, bank, len(columns))
-    x, y = x[: pairs.n_units], y[: pairs.n_units]
-    scores = [_Scores.draw((x, y), pairs, bank, weights, rng) for _ in range(shuffles)]
-    whole = Means.of(scores[0].whole, pairs)
+    rows = np.array(x[: pairs.n_units]), np.array(y[: pairs.n_units])
+
+    def values(rows: Both) -> Array:
+        return pairs.values(*rows, bank, weights[None])
+
+    draws = [_Shuffle.draw(rows, values, rng) for _ in range(shuffles)]
+    whole = Means.of(draws[0].whole, pairs)
     one = np.ones(1)
     # Where the whole is within its own error, that error stands in for it.
     total = max(whole.signal(one), whole.error(one))
     found = []
     for name, group in columns.items():
-        values = np.mean([score.moved(group) for score in scores], axis=0)
-        means, half = Means.of(values, pairs), np.array([0.5, 0.5])
+        moved = np.mean([draw.moved(group) for draw in draws], axis=0)
+        means, half = Means.of(moved, pairs), np.array([0.5, 0.5])
         carried = means.signal(half)
         share = carried / total if total > 0 else 0.0
         lost, alone = map(float, means.mean)
@@ -95,47 +98,36 @@ def _room(x: NDArray[Any], y: NDArray[Any], bank: Bank, columns: int) -> tuple[R
 
 
 @dataclass(frozen=True, eq=False)
-class _Scores:
-    """Values of the combination with columns moved between rows and shuffled rows."""
+class _Shuffle:
+    """Rows and shuffled rows, and the values of the learned statistic of either, (1, m)."""
 
     rows: Both
     shuffled: Both
-    pairs: RowPairs
-    bank: Bank
-    weights: Array
+    whole: Array
+    none: Array
+    values: Callable[[Both], Array]
 
     @classmethod
     def draw(
-        cls, rows: Both, pairs: RowPairs, bank: Bank, weights: Array, rng: np.random.Generator
-    ) -> _Scores:
+        cls, rows: Both, values: Callable[[Both], Array], rng: np.random.Generator
+    ) -> _Shuffle:
         """Shuffle all rows together."""
-        pool = np.concatenate(rows)[rng.permutation(2 * pairs.n_units)]
-        shuffled = pool[: pairs.n_units], pool[pairs.n_units :]
-        return cls(rows, shuffled, pairs, bank, weights)
-
-    def _values(self, rows: Both) -> Array:
-        return self.pairs.values(*rows, self.bank, self.weights[None])
-
-    @cached_property
-    def whole(self) -> Array:
-        """Values of the rows as they are, (1, m)."""
-        return self._values(self.rows)
-
-    @cached_property
-    def none(self) -> Array:
-        """Values of the shuffled rows, (1, m)."""
-        return self._values(self.shuffled)
+        n = len(rows[0])
+        pool = np.concatenate(rows)[rng.permutation(2 * n)]
+        shuffled = pool[:n], pool[n:]
+        return cls(rows, shuffled, values(rows), values(shuffled), values)
 
     def moved(self, group: Group) -> Array:
         """What a group of columns loses and what it gains alone, (2, m)."""
-        without = self._values(_with_columns(self.rows, self.shuffled, group))
-        alone = self._values(_with_columns(self.shuffled, self.rows, group))
+        # The columns change places, and then back: copies of wide rows would take longer.
+        _exchange(self.rows, self.shuffled, group)
+        without, alone = self.values(self.rows), self.values(self.shuffled)
+        _exchange(self.rows, self.shuffled, group)
         return np.concatenate([self.whole - without, alone - self.none])
 
 
-def _with_columns(rows: Both, source: Both, group: Group) -> Both:
-    """Copies of two samples with some columns from elsewhere."""
-    x, y = (sample.copy() for sample in rows)
-    for target, origin in zip((x, y), source, strict=True):
-        target[:, list(group)] = origin[:, list(group)]
-    return x, y
+def _exchange(rows: Both, others: Both, group: Group) -> None:
+    """Exchange some columns of two samples with those of two others."""
+    for one, other in zip(rows, others, strict=True):
+        for i in group:
+            one[:, i], other[:, i] = other[:, i].copy(), one[:, i].copy()
