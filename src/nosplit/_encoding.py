@@ -41,8 +41,9 @@ class Column:
         What a missing number counts as, in the units of the data.
     indicated : bool
         Whether a column of its own says where it is missing.
-    constant : bool
-        Whether all values were the same where the encoding was fitted.
+    idle : bool
+        Whether it had nothing to compare where the encoding was fitted: values all the same, or
+        categories all different.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Column:
     scale: float = 1.0
     fill: float = 0.0
     indicated: bool = False
-    constant: bool = False
+    idle: bool = False
 
     @property
     def categorical(self) -> bool:
@@ -137,7 +138,7 @@ class Encoding:
             What to call it in messages.
         """
         raws = self._read(as_source(table, label))
-        return self._rows(raws, self._kept(raws))
+        return self.rows_of(raws, self._kept(raws))
 
     def kept(self, table: Any, label: str = "table") -> Mask:
         """Which rows of a table `encode` keeps."""
@@ -169,8 +170,8 @@ class Encoding:
             check_present([raws], self.names, [source.label])
         return raws
 
-    def _rows(self, raws: Sequence[Raw], kept: Mask) -> Array:
-        """Encoded rows."""
+    def rows_of(self, raws: Sequence[Raw], kept: Mask) -> Array:
+        """Encoded rows from columns that were read and checked."""
         whole = bool(kept.all())
         rows = np.empty((int(np.count_nonzero(kept)), self.width))
         for column, raw, group in zip(self.columns, raws, self.groups, strict=True):
@@ -212,10 +213,15 @@ class Encoding:
     def _varying(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Columns of the rows that kernels look at: numbers, and categories that vary."""
         both = list(zip(self.columns, self.groups, strict=True))
-        numbers = all(c.constant for c in self.columns if not c.categorical)
-        dead = {g[0] for c, g in both if c.categorical and c.constant}
+        numbers = all(c.idle for c in self.columns if not c.categorical)
+        dead = {g[0] for c, g in both if c.categorical and c.idle}
         categorical = tuple(i for i in self.categorical if i not in dead)
         return () if numbers else self.numeric, categorical
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to compare."""
+        return not any(self._varying)
 
     def _label(self, columns: Sequence[int], several: str) -> str:
         """What to call columns in print: a lone one by its name."""
@@ -235,7 +241,9 @@ class Encoding:
         parts = [f"{numbers:,} numeric"] * bool(numbers)
         parts += [f"{categories:,} categorical"] * bool(categories)
         indicated = sum(c.indicated for c in self.columns)
-        return ", ".join(parts + [f"{indicated:,} with missing values"] * bool(indicated))
+        parts += [f"{indicated:,} with missing values"] * bool(indicated)
+        idle = sum(c.idle for c in self.columns)
+        return ", ".join(parts + [f"{idle:,} with nothing to compare"] * bool(idle))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -266,9 +274,9 @@ def _column(
     scale: float,
     fill: float,
     indicated: bool,
-    constant: bool,
+    idle: bool,
 ) -> Column:
     numbers = float(center), float(scale), float(fill)
     if not (np.isfinite(numbers).all() and numbers[1] > 0):
         raise ValueError("a scale that is no positive number")
-    return Column(str(name), str(kind), *numbers, bool(indicated), bool(constant))
+    return Column(str(name), str(kind), *numbers, bool(indicated), bool(idle))

@@ -14,6 +14,7 @@ from nosplit._frames import NUMBER, UNKNOWN, Raw, Source
 
 __all__ = [
     "check_finite_columns",
+    "check_known",
     "check_present",
     "common_kind",
     "matched",

@@ -1,9 +1,4 @@
-"""Tables and arrays → rows of numbers: the doors of the tests.
-
-Everything here is a symmetric function of the pooled rows: medians, spreads and which columns
-vary do not change when rows are swapped between the samples. Codes of categories depend on the
-category alone. So exact calibration stays exact.
-"""
+"""Tables and arrays → rows of numbers: the doors of the tests."""
 
 from __future__ import annotations
 
@@ -14,59 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._encoding import POLICIES, Column, Encoding, Mask
+from nosplit._encoding import Column, Encoding, Mask
 from nosplit._errors import InputError
-from nosplit._frames import UNKNOWN, Raw, Source, as_source, is_table
-from nosplit._matching import (
-    check_finite_columns,
-    check_present,
-    common_kind,
-    matched,
-    picked,
-    wanted,
-)
-from nosplit._validation import resolve
+from nosplit._frames import NUMBER, Source, as_source, is_table
+from nosplit._matching import check_known
+from nosplit._pooled import NONE, ROBUST, Options, read_one, read_two, robust_scale
 from nosplit.recipes import Kernels, Recipe, as_recipe
 
-__all__ = ["Column", "Encoding", "Options", "Samples", "fit_encoding", "two_samples"]
+__all__ = [
+    "Column",
+    "Encoding",
+    "Options",
+    "Sample",
+    "Samples",
+    "fit_encoding",
+    "one_sample",
+    "standardised",
+    "two_samples",
+    "two_variables",
+]
 
 Array = NDArray[np.float64]
-
-ROBUST, NONE = "robust", "none"
-# The interquartile range of a normal law, in standard deviations.
-NORMAL_IQR = 1.3489795003921634
-# An interquartile range below this share of the standard deviation is rounding.
-SMALLEST_IQR = 1e-9
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to do with the columns: checked values of the keywords of the test functions."""
-
-    scale: str | None
-    columns: tuple[str, ...] | None
-    exclude: tuple[str, ...] | None
-    nan_policy: str
-
-    @classmethod
-    def of(cls, scale: Any, columns: Any, exclude: Any, nan_policy: Any) -> Options:
-        """Check the keywords."""
-        if scale is not None and not isinstance(scale, str | bool | np.bool_):
-            raise InputError(f"`scale` must be True, False, 'robust' or 'none', got {scale!r}.")
-        if isinstance(scale, bool | np.bool_):
-            scale = ROBUST if scale else NONE
-        if scale is not None:
-            resolve(scale, {ROBUST: ROBUST, NONE: NONE}, "scale")
-        if not isinstance(nan_policy, str):
-            raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
-        policy = resolve(nan_policy, POLICIES, "nan_policy")
-        return cls(scale, wanted(columns, "columns"), wanted(exclude, "exclude"), policy)
-
-    @property
-    def idle(self) -> bool:
-        """Whether they leave arrays as they are."""
-        picks = self.columns is not None or self.exclude is not None
-        return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
 
 
 def fit_encoding(
@@ -97,92 +60,9 @@ def fit_encoding(
     Encoding
     """
     options = Options.of(scale, columns, exclude, nan_policy)
-    sources = [as_source(x, "x")] + ([] if y is None else [as_source(y, "y")])
-    return _fitted(sources, options)[0]
-
-
-def _fitted(
-    sources: Sequence[Source], options: Options
-) -> tuple[Encoding, list[list[Raw]], list[Mask]]:
-    """The encoding, the columns it was fitted on, and which of their rows it keeps."""
-    labels = [source.label for source in sources]
-    if len(sources) == 2:
-        positions = matched(sources[0], sources[1], options.columns, options.exclude)
-    else:
-        positions = (picked(sources[0], options.columns, options.exclude),) * 2
-    names = [sources[0].names[i] for i in positions[0]]
-    samples = [[s.read(i) for i in where] for s, where in zip(sources, positions, strict=False)]
-    for raws, label in zip(samples, labels, strict=True):
-        check_finite_columns(raws, names, label)
-    kinds = [common_kind(names[j], [r[j] for r in samples], labels) for j in range(len(names))]
-    if options.nan_policy == "raise":
-        check_present(samples, names, labels)
-    table = sources[0].table
-    encoding = Encoding(tuple(map(Column, names, kinds)), options.nan_policy, table)
-    kept = [encoding._kept(raws) for raws in samples]
-    for source, keep in zip(sources, kept, strict=True):
-        _check_rows(source, keep, samples, names)
-    scaled = (options.scale or (ROBUST if table else NONE)) == ROBUST
-    fitted = [
-        _fit_column(
-            column,
-            np.concatenate([r[j].values[k] for r, k in zip(samples, kept, strict=True)]),
-            scaled,
-            options.nan_policy,
-        )
-        for j, column in enumerate(encoding.columns)
-    ]
-    return replace(encoding, columns=tuple(fitted)), samples, kept
-
-
-def _check_rows(
-    source: Source, kept: Mask, samples: Sequence[Sequence[Raw]], names: Sequence[str]
-) -> None:
-    count = int(np.count_nonzero(kept))
-    if count >= 2:
-        return
-    if len(kept) < 2:
-        raise InputError(f"`{source.label}` must have at least 2 rows, got {len(kept)}.")
-    empty = [n for j, n in enumerate(names) if any(r[j].kind == UNKNOWN for r in samples)]
-    hint = f" Leave out columns without values: exclude={empty[:5]!r}." if empty else ""
-    raise InputError(
-        f"`{source.label}` must have at least 2 rows in which nothing is missing, got {count} of "
-        f"{len(kept):,}.{hint}"
-    )
-
-
-def _fit_column(column: Column, pooled: Array, scaled: bool, policy: str) -> Column:
-    """Median and spread of the pooled values, in which the order of rows plays no part."""
-    missing = np.isnan(pooled)
-    some = bool(missing.any())
-    present = pooled[~missing] if some else pooled
-    constant = not len(present) or bool(present.min() == present.max())
-    if column.categorical:
-        return replace(column, constant=constant and not (some and len(present)))
-    indicated = some and policy == "indicate"
-    if not len(present):
-        return replace(column, indicated=indicated, constant=True)
-    center, scale = robust_scale(present)
-    fitted = replace(column, fill=center, indicated=indicated, constant=constant)
-    return replace(fitted, center=center, scale=scale) if scaled else fitted
-
-
-def robust_scale(values: Array) -> tuple[float, float]:
-    """Median, and spread: from the quartiles, else the standard deviation, else 1.
-
-    Examples
-    --------
-    >>> robust_scale(np.array([1.0, 1.0, 1.0, 1.0]))
-    (1.0, 1.0)
-    """
-    low, center, high = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
-    farthest = float(np.max(np.abs(values - center)))
-    if farthest == 0.0:
-        return center, 1.0
-    # Sorted, so that the sum does not depend on the order of the rows, not even in its rounding.
-    sd = farthest * float(np.std(np.sort((values - center) / farthest)))
-    iqr = (high - low) / NORMAL_IQR
-    return center, iqr if iqr > SMALLEST_IQR * sd else sd
+    if y is None:
+        return read_one(as_source(x, "x"), options).encoding()
+    return read_two([as_source(x, "x"), as_source(y, "y")], options).encoding()
 
 
 # -- the doors of the tests ------------------------------------------------------------------------
@@ -221,7 +101,124 @@ def two_samples(x: Any, y: Any, options: Options) -> Samples:
     """Two samples with the same columns; arrays without options as they came."""
     if options.idle and not (is_table(x) or is_table(y)):
         return Samples(x, y)
-    encoding, samples, kept = _fitted([as_source(x, "x"), as_source(y, "y")], options)
-    rows = [encoding._rows(raws, keep) for raws, keep in zip(samples, kept, strict=True)]
-    left_out = sum(int(np.count_nonzero(~keep)) for keep in kept)
-    return Samples(rows[0], rows[1], encoding, left_out)
+    read = read_two([as_source(x, "x"), as_source(y, "y")], options)
+    encoding = read.encoding()
+    if encoding.idle:
+        raise InputError(
+            "`x` and `y` hold nothing to compare: every column is constant, or holds categories "
+            "that are all different."
+        )
+    rows = read.rows(encoding)
+    return Samples(rows[0], rows[1], encoding, _count_out(read.kept))
+
+
+def _count_out(kept: Sequence[Mask]) -> int:
+    return sum(int(np.count_nonzero(~keep)) for keep in kept)
+
+
+# -- one sample ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One sample of numbers, in the units of the data.
+
+    Attributes
+    ----------
+    x : array
+        The rows.
+    kept : array of bool, or None
+        Which rows of what was given they are; None for all.
+    encoding : Encoding or None
+        As in `Samples`; not scaled.
+    scaled : bool
+        Whether a scale was asked for.
+    """
+
+    x: Any
+    kept: Mask | None = None
+    encoding: Encoding | None = None
+    scaled: bool = False
+
+    @property
+    def left_out(self) -> int:
+        """Rows left out because something was missing."""
+        return 0 if self.kept is None else _count_out([self.kept])
+
+
+def one_sample(x: Any, options: Options) -> Sample:
+    """A sample of numbers to be compared with a model; an array without options as it came."""
+    if options.idle and not is_table(x):
+        return Sample(x)
+    if options.nan_policy == "indicate":
+        raise InputError(
+            "`nan_policy` must be 'raise' or 'omit' here, got 'indicate': a model of numbers says "
+            "nothing about missing ones."
+        )
+    read = read_one(as_source(x, "x"), replace(options, scale=NONE))
+    for name, kind in zip(read.names, read.kinds, strict=True):
+        if kind != NUMBER:
+            raise InputError(
+                f"column {name!r} of `x` must hold numbers, as the model does, got {kind}. "
+                f"Convert it, or leave it out with exclude=[{name!r}]."
+            )
+    encoding = read.encoding()
+    return Sample(read.rows(encoding)[0], read.kept[0], encoding, options.scale == ROBUST)
+
+
+def standardised(x: Array) -> tuple[Array, Array]:
+    """Medians and spreads of the columns of x."""
+    pairs = np.array([robust_scale(column) for column in x.T])
+    return pairs[:, 0], pairs[:, 1]
+
+
+# -- two variables ---------------------------------------------------------------------------------
+
+
+def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Encoding | None], int]:
+    """Two variables observed together, how each was encoded, and how many rows were left out.
+
+    What is no table, and numbers that no option concerns, are as they came.
+    """
+    values, labels = [x, y], ("x", "y")
+    tables = [is_table(value) for value in values]
+    if not any(tables) and (options.columns is not None or options.exclude is not None):
+        raise InputError(
+            "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
+        )
+    sources = [
+        as_source(value, label) if table or (not options.idle and _numbers(value)) else None
+        for value, label, table in zip(values, labels, tables, strict=True)
+    ]
+    named = [source for source in sources if source is not None and source.table]
+    check_known(options.columns or (), named, "columns")
+    check_known(options.exclude or (), named, "exclude")
+    lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
+    if lengths[0] != lengths[1]:
+        return values, [None, None], 0
+    reads = [None if s is None else read_one(s, _own(options, s)) for s in sources]
+    kept = np.logical_and.reduce([np.ones(lengths[0], np.bool_)] + [r.kept[0] for r in reads if r])
+    encodings: list[Encoding | None] = [None, None]
+    for i, read in enumerate(reads):
+        if read is None:
+            values[i] = np.asarray(values[i])[kept]
+            continue
+        read = replace(read, kept=[kept])
+        encoding = encodings[i] = read.encoding()
+        values[i] = read.rows(encoding)[0]
+    return values, encodings, _count_out([kept])
+
+
+def _numbers(value: Any) -> bool:
+    return np.asarray(value).dtype.kind in "fiu"
+
+
+def _own(options: Options, source: Source) -> Options:
+    """The options that concern one of two variables: names of its own columns only."""
+    if not source.table:
+        return replace(options, columns=None, exclude=None)
+    columns, exclude = (
+        None if names is None else tuple(name for name in names if name in source.names)
+        for names in (options.columns, options.exclude)
+    )
+    return replace(options, columns=columns, exclude=exclude)
