@@ -81,7 +81,7 @@ def report(
     """
     if not isinstance(res, TestResult):
         raise InputError(f"`res` must be a TestResult, got {type(res).__name__}.")
-    page = _page(alpha, rows, title, labels, options)
+    page = _decided(alpha, rows, title, labels, options)
     target = check_target(path)
     return write(render(context(res, page) | _data_parts(res, x, y, names, page)), target)
 
@@ -89,21 +89,19 @@ def report(
 def _data_parts(
     res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: Page
 ) -> dict[str, Any]:
-    """What needs the data: nothing without it, and for tests of other questions."""
-    if x is None and y is None:
-        return {"effect": None, "differs": None}
-    if res.question != TWO_SAMPLE:
+    """What needs the data: nothing without it, and nothing for tests of other questions."""
+    if res.question != TWO_SAMPLE or (x is None and y is None):
         return {"effect": None, "differs": None}
     if x is None or y is None:
         raise InputError("`x` and `y` must be given together, got one of them.")
     samples = as_samples(x, y, names)
     if min(sample.n for sample in samples) < FEWEST_ROWS:
-        return {"effect": None, "differs": None}
+        return {"effect": None, "differs": None, "few": FEWEST_ROWS}
     told = explain(res, x, y)
     return {"effect": effect(told, page), "differs": differs(told, samples, page)}
 
 
-def _page(
+def _decided(
     alpha: float,
     rows: bool,
     title: str | None,

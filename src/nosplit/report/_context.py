@@ -54,6 +54,7 @@ def context(res: TestResult, page: Page) -> dict[str, Any]:
         "verdict": verdict_words(res, page.alpha),
         "facts": _facts(res, page.alpha),
         "warnings": [text.partition(": ")[2] or text for text in res.warnings],
+        "few": None,
         "how": _how(res, page),
         "null": _null(res, page.alpha),
         "kernels": _kernels(res),

@@ -33,8 +33,8 @@ def render(values: dict[str, Any]) -> str:
         trim_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    css = _file("style.css")
-    return str(environment.from_string(_file("template.html")).render(css=css, **values))
+    page = environment.from_string(_file("template.html"))
+    return str(page.render(css=_file("style.css"), **values))
 
 
 def _clean(value: Any) -> Any:
@@ -52,6 +52,13 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         target = Path(path)
     except TypeError as error:
         raise InputError(f"`path` must be a path, got {path!r}.") from error
+    try:
+        return _checked(target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def _checked(target: Path) -> Path:
     if target.absolute().parent in DEVICES:
         raise InputError(f"`path` must be an ordinary file, got {str(target)!r}.")
     if target.is_symlink():
@@ -65,6 +72,10 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def _unwritable(target: Path, error: OSError) -> InputError:
+    return InputError(f"`path` {str(target)!r} cannot be written: {error.strerror or error}.")
+
+
 def write(text: str, path: str | os.PathLike[str]) -> Path:
     """Write a file whole or not at all: what was there stays until the new one is complete."""
     target = check_target(path)
@@ -75,7 +86,5 @@ def write(text: str, path: str | os.PathLike[str]) -> Path:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise InputError(
-            f"`path` {str(target)!r} cannot be written: {error.strerror or error}."
-        ) from error
+        raise _unwritable(target, error) from error
     return target
