@@ -30,6 +30,7 @@ KERNELS: dict[str, type] = {
         known.Combination,
         known.Delta,
         known.Gaussian,
+        known.Hamming,
         known.Laplace,
         known.Linear,
         known.Matern,

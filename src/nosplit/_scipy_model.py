@@ -113,7 +113,7 @@ def from_scipy(dist: Any) -> ScipyModel:
 
     The score is the derivative of `logpdf`: by a complex step, exact to rounding, where `logpdf`
     takes complex numbers; else by a fourth-order difference with a step of 1e-3 of the data's
-    spread, good to about 1e-11 of 1 + |score| (1e-7 next to an end of the support). Neither
+    spread, good to about 1e-11 of ``1 + |score|`` (1e-7 next to an end of the support). Neither
     touches `scipy.stats` itself, so any object with `logpdf(x)` and `rvs(size=, random_state=)`
     will do.
 

@@ -212,7 +212,7 @@ class StudentT:
 
 @dataclass(frozen=True, eq=False)
 class Laplace:
-    """Independent columns with density exp(-|x - loc| / scale) / (2 scale).
+    """Independent columns with density ``exp(-|x - loc| / scale) / (2 scale)``.
 
     Not to be confused with the kernel `nosplit.Laplace`.
 
