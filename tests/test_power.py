@@ -66,3 +66,56 @@ def test_unequal_sizes_and_exact_calibration_run_whole_tests():
 def test_trials_iv(trials):
     with pytest.raises(nosplit.InputError, match="`trials` must be an int ≥ 1"):
         nosplit.calibration_check([1.0, 2.0], [2.0, 3.0], trials=trials)
+
+
+def test_tables_are_checked_as_they_are_tested():
+    """Categories are compared for equality, by signs and by whole tests alike."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    x, y = (
+        pd.DataFrame({"u": rng.normal(size=n), "kind": rng.choice(["a", "b", "c"], n)})
+        for n in (600, 600)
+    )
+    options = {"pairs": 2, "method": "ost", "trials": 400}
+    assert nosplit.calibration_check(x, y, **options).holds
+    some = nosplit.calibration_check(x, y[:500], **{**options, "trials": 20})
+    assert some.pvalues.shape == (20, 1)
+    assert nosplit.calibration_check(x, y, columns=["kind"], **options).holds
+
+
+def test_seeds_move_p_values_and_nothing_else():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(100, 1)), rng.normal(0.3, 1.0, size=(100, 1))
+    options = {"kernels": "paper2", "pairs": "linear", "calibration": nosplit.Exact(99)}
+    found = nosplit.seed_sensitivity(x, y, seeds=8, alpha=0.3, **options)
+    expected = [nosplit.two_sample_test(x, y, rng=seed, **options).pvalue for seed in range(8)]
+    np.testing.assert_array_equal(found.pvalues, expected)
+    assert len(set(expected)) > 1
+    assert found.rate == np.mean(found.pvalues <= 0.3)
+    assert f"{min(expected):.4f} to {max(expected):.4f}" in str(found)
+    assert found.to_dict()["pvalues"] == expected
+
+
+def test_seed_sensitivity_iv():
+    x = np.arange(30.0)
+    with pytest.raises(nosplit.InputError, match="`seeds` must be an int ≥ 1, got 0"):
+        nosplit.seed_sensitivity(x, x + 1, seeds=0)
+    for name in ("rng", "shuffle"):
+        with pytest.raises(nosplit.InputError, match=f"`{name}` must not be given"):
+            nosplit.seed_sensitivity(x, x + 1, **{name: 1})
+
+
+def test_plot_of_a_check():
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("agg")
+    x, y = np.random.default_rng(0).normal(size=(2, 200))
+    check = nosplit.calibration_check(x, y, kernels="paper2", pairs="linear", trials=200)
+    ax = mpl.figure.Figure().subplots()
+    assert nosplit.plot_calibration(check, ax=ax) is ax.figure
+    heights = [bar.get_height() for bar in ax.patches if bar.get_width() < 0.06]
+    assert len(heights) == 20
+    assert sum(heights) == pytest.approx(1.0)
+    assert check.to_dict()["histogram"] == pytest.approx(np.array(heights) * 200)
+    assert f"Type-I error {check.rate:.3f}" in ax.get_title(loc="left")
+    with pytest.raises(nosplit.InputError, match="`check` must be what `calibration_check` gave"):
+        nosplit.plot_calibration(check.pvalues)

@@ -76,18 +76,10 @@ def plot_power(
         ax.fill_between(n, low, high, color=colour, alpha=0.18, linewidth=0)
         ax.plot(n, power, color=colour, linestyle=line, marker=marker, markersize=4, label=name)
     first = next(iter(named.values())).predictions[0]
-    ax.axhline(first.alpha, color=GREY, linewidth=0.8)
-    ax.annotate(
-        f"level {first.alpha:g}",
-        (1.0, first.alpha),
-        xycoords=("axes fraction", "data"),
-        ha="right",
-        va="bottom",
-        fontsize="small",
-        color="#555555",
-    )
+    _level(ax, first.alpha, f"level {first.alpha:g}", color=GREY)
     if target is not None:
-        ax.axhline(check_fraction(target, "target"), color=BLACK, linewidth=0.8, linestyle="--")
+        wanted = check_fraction(target, "target")
+        _level(ax, wanted, f"wanted {wanted:g}", color=BLACK, linestyle="--")
     _axes_of_sizes(ax, np.concatenate([c.sizes for c in named.values()]))
     ax.set_ylabel("predicted power")
     ax.set_ylim(0.0, 1.02)
@@ -95,6 +87,13 @@ def plot_power(
     if "" not in named:
         key_above(ax, across=3)
     return figure_of(ax)
+
+
+def _level(ax: Axes, height: float, text: str, **look: str) -> None:
+    """A thin line across, with its name at the left end, away from where curves go."""
+    ax.axhline(height, linewidth=0.8, **look)
+    place = {"xycoords": ("axes fraction", "data"), "fontsize": "small", "color": "#444444"}
+    ax.annotate(text, (0.005, height), va="bottom", **place)
 
 
 def _axes_of_sizes(ax: Axes, sizes: np.ndarray) -> None:
