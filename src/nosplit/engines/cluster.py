@@ -119,6 +119,8 @@ class Found:
             "n_units": self.samples.n_units,
             "n_used": used,
             "n_left_out": self.samples.n + self.samples.m - used + self.left_out,
+            "columns": None if self.encoding is None else self.encoding.names,
+            "encoding": self.encoding,
         }
 
 

@@ -1,0 +1,268 @@
+"""Dask: the same result as in memory on the same pairs, on a cluster of two worker processes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import warnings
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+import nosplit
+import nosplit.dask
+from nosplit import (
+    Blocks,
+    DependentRowsWarning,
+    Gaussian,
+    InputError,
+    Laplace,
+    Linear,
+    NosplitWarning,
+)
+
+pytestmark = pytest.mark.xdist_group("dask")
+
+KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of two worker processes, each watched by a nanny that starts it again."""
+    with (
+        LocalCluster(
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def here():
+    """No cluster: tasks one after another in this process."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def arrays(n, m, p=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), 1.2 * rng.normal(size=(m, p))
+
+
+def frames(n, m, seed=0):
+    """Numbers, text, dates and booleans; the columns of y in another order."""
+    rng = np.random.default_rng(seed)
+
+    def one(n, spread):
+        return pd.DataFrame(
+            {
+                "size": rng.normal(10.0, spread, n),
+                "city": rng.choice(["Rome", "Oslo", "Bonn"], n),
+                "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, n), "D"),
+                "paid": rng.random(n) < 0.5,
+                "id": np.arange(n),
+            }
+        )
+
+    return one(n, 2.0), one(m, 2.5)[["paid", "id", "city", "day", "size"]]
+
+
+def in_memory(x, y, **options):
+    options = {"pairs": "adjacent", **options}
+    return nosplit.two_sample_test(x, y, calibration="asymptotic", shuffle=False, **options)
+
+
+def assert_same(res, ref):
+    """Moments agree to 1e-13, in standard deviations; all else is the same."""
+    assert res.kernels == ref.kernels
+    sd = np.sqrt(np.diag(ref.cov))
+    np.testing.assert_allclose(res.tau / sd, ref.tau / sd, atol=1e-13 * np.sqrt(ref.n_pairs))
+    np.testing.assert_allclose(res.cov / np.outer(sd, sd), ref.cov / np.outer(sd, sd), atol=1e-13)
+    condition = np.linalg.cond(ref.cov / np.outer(sd, sd))
+    assert res.pvalue == pytest.approx(ref.pvalue, rel=max(1e-10, 1e-13 * condition))
+    for name in ("method", "pairs", "calibration", "n_units", "n_pairs", "n_used", "n_left_out"):
+        assert getattr(res, name) == getattr(ref, name), name
+
+
+# -- the same as in memory -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "m"), [(1501, 1501), (700, 1501), (1501, 700)])
+@pytest.mark.parametrize("pairs", ["adjacent", 3, Blocks(7)], ids=str)
+def test_arrays_against_memory(here, n, m, pairs):
+    x, y = arrays(n, m)
+    ref = in_memory(x, y, kernels=KERNELS, pairs=pairs)
+    for chunks in ((501, 300), ((n - 1, 1), 97), (n, m)):
+        x_dask, y_dask = (da.from_array(s, (c, 1)) for s, c in zip((x, y), chunks, strict=True))
+        res = nosplit.dask.two_sample_test(x_dask, y_dask, kernels=KERNELS, pairs=pairs)
+        assert_same(res, ref)
+
+
+def test_arrays_on_a_cluster_against_memory(client):
+    x, y = arrays(20_001, 20_001)
+    ref = in_memory(x, y, kernels=KERNELS)
+    for chunks in (3_000, 7_001):
+        res = nosplit.dask.two_sample_test(
+            da.from_array(x, (chunks, 2)), da.from_array(y, (4_000, 2)), kernels=KERNELS
+        )
+        assert_same(res, ref)
+
+
+def test_defaults_do_not_depend_on_partitions(client):
+    """Kernels are chosen from the same rows, however these are cut."""
+    x, y = arrays(6_000, 9_000)
+    results = [
+        nosplit.dask.two_sample_test(da.from_array(x, (a, 2)), da.from_array(y, (b, 2)))
+        for a, b in ((1_700, 2_000), (6_000, 1_234))
+    ]
+    assert_same(results[0], results[1])
+
+
+def test_frames_with_categories_against_memory(client):
+    x, y = frames(2001, 2001)
+    ref = in_memory(x, y, exclude="id")
+    for a, b in ((1, 4), (5, 3)):
+        res = nosplit.dask.two_sample_test(
+            dd.from_pandas(x, npartitions=a), dd.from_pandas(y, npartitions=b), exclude="id"
+        )
+        assert_same(res, ref)
+    assert res.columns == ("size", "city", "day", "paid")
+    assert len(res.encoding.categorical) == 2
+
+
+def test_columns_and_vectors_against_memory(here):
+    x, y = arrays(1200, 900, p=3)
+    dask_x, dask_y = da.from_array(x, 70), da.from_array(y, 70)
+    options = {"kernels": "paper2", "columns": [2, 0], "scale": True}
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, **options)
+    assert_same(res, in_memory(x, y, **options))
+    res = nosplit.dask.two_sample_test(dask_x[:, 1], dask_y[:, 1], kernels="paper2")
+    assert_same(res, in_memory(x[:, 1], y[:, 1], kernels="paper2"))
+
+
+def test_single_precision_and_unknown_chunks_against_memory(here):
+    x, y = (s.astype(np.float32) for s in arrays(1500, 1500))
+    dask_x, dask_y = da.from_array(x, (150, 2)), da.from_array(y, (150, 2))
+    dask_x, dask_y = dask_x[dask_x[:, 0] > -1.0], dask_y[dask_y[:, 0] > -1.0]
+    assert np.isnan(dask_x.shape[0])
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, kernels=KERNELS)
+    assert_same(res, in_memory(x[x[:, 0] > -1.0], y[y[:, 0] > -1.0], kernels=KERNELS))
+
+
+@pytest.mark.parametrize("policy", ["omit", "indicate"])
+@pytest.mark.parametrize("table", [True, False])
+def test_missing_values_against_memory(here, policy, table):
+    x, y = arrays(3000, 3000)
+    gaps = np.random.default_rng(1).random((2, 3000)) < [[0.3], [0.2]]
+    x[gaps[0], 0] = y[gaps[1], 1] = np.nan
+    if table:
+        x, y = (pd.DataFrame(s, columns=["a", "b"]) for s in (x, y))
+        dask_x, dask_y = (dd.from_pandas(s, npartitions=4) for s in (x, y))
+    else:
+        dask_x, dask_y = (da.from_array(s, (700, 2)) for s in (x, y))
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, nan_policy=policy)
+    assert_same(res, in_memory(x, y, nan_policy=policy))
+    assert res.n_left_out == (gaps.sum() if policy == "omit" else 0)
+
+
+def test_a_rare_missing_value_is_compared(here):
+    """It is none of the rows that the encoding is fitted to."""
+    x, y = arrays(20_000, 20_000)
+    x[9_999, 0] = np.nan
+    x, y = da.from_array(x, (7_000, 2)), da.from_array(y, (7_000, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)  # of kernels that hardly ever differ
+        res = nosplit.dask.two_sample_test(x, y, nan_policy="indicate")
+    assert res.encoding.groups == ((0, 1), (2,))
+
+
+# -- rows in order ---------------------------------------------------------------------------------
+
+
+def test_sorted_rows_are_noticed(here):
+    x, y = (np.sort(s, axis=0) for s in arrays(4000, 4000, p=1))
+    with pytest.warns(DependentRowsWarning, match="look sorted"):
+        nosplit.dask.two_sample_test(
+            da.from_array(x, (900, 1)), da.from_array(y, (900, 1)), kernels=KERNELS
+        )
+
+
+# -- a worker that dies ----------------------------------------------------------------------------
+
+
+def _deadly(block, folder, call):
+    """Kill the worker when it works on this block for the `call`-th time, in all of the test."""
+    seen = len(list(folder.iterdir()))
+    (folder / f"{seen}-{os.getpid()}").touch()
+    if seen + 1 == call:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+def test_a_worker_killed_in_the_middle(client, tmp_path):
+    """The last of eight blocks kills its worker after others are done."""
+    x, y = arrays(16_000, 16_000)
+    ref = in_memory(x, y, kernels=KERNELS)
+    x, y = da.from_array(x, (2_000, 2)), da.from_array(y, (2_000, 2))
+    last = x.blocks[7].map_blocks(_deadly, tmp_path, 2, dtype=float, meta=np.empty((0, 2)))
+    x = da.concatenate([x[:14_000], last])
+    res = nosplit.dask.two_sample_test(x, y, kernels=KERNELS)
+    calls = sorted(path.name for path in tmp_path.iterdir())
+    assert len(calls) >= 3  # once for the kernels, once to die, once again
+    assert len({name.partition("-")[2] for name in calls}) >= 2
+    assert_same(res, ref)
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+X, Y = (da.from_array(s, (40, 2)) for s in arrays(100, 100))
+F, G = (dd.from_pandas(s, npartitions=2) for s in frames(100, 100))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "options", "message"),
+    [
+        (X.compute(), Y, {}, r"`x` must be a Dask array or a Dask data frame, got ndarray"),
+        (X, F, {}, r"must both be Dask arrays or both be Dask data frames"),
+        (X, Y[:, :1], {}, r"must have the same number of columns, got 2 and 1"),
+        (X[:, :, None], Y, {}, r"`x` must be a vector or an \(n, p\) array, got 3 dimensions"),
+        (X.astype(str), Y, {}, r"`x` must hold real numbers"),
+        (X[:1], Y, {}, r"`x` must have at least 2 rows, got 1"),
+        (X, Y, {"pairs": "complete"}, r"units far apart never meet"),
+        (X, Y, {"pairs": 60}, r"wider than 100 units allow"),
+        (X, Y, {"method": "split"}, r"`method` must not be a Split"),
+        (X, Y, {"columns": [5]}, r"`columns` must name columns of `x`"),
+        (F, G, {"exclude": "ids"}, r"Did you mean 'id'"),
+        (F, G[["size", "city"]], {}, r"`y` must have the columns of `x`, but lacks"),
+        (da.where(X > 2, np.inf, X), Y, {}, r"`x` must be finite, got inf in row \d+, column \d"),
+        (F.assign(size=np.inf), G, {}, r"column 'size' of `x` must be finite"),
+        (F.assign(size="large"), G, {}, r"column 'size' must be of one type, got text in `x`"),
+    ],
+)
+def test_bad_input_iv(here, x, y, options, message):
+    with pytest.raises(InputError, match=message):
+        nosplit.dask.two_sample_test(x, y, **options)
+
+
+def test_what_is_found_late_says_where_iv(here):
+    """A value that is missing outside the rows that kernels are chosen from."""
+    x, y = arrays(20_000, 20_000)
+    x[9_999, 0] = np.nan
+    frames = (dd.from_pandas(pd.DataFrame(s, columns=["a", "b"]), npartitions=4) for s in (x, y))
+    with pytest.raises(InputError, match=r"1 of 5,000 in 'a'.*rows 5,000 to 9,999 of `x`"):
+        nosplit.dask.two_sample_test(*frames)
+
+
+def test_missing_extra_iv(monkeypatch):
+    monkeypatch.delitem(sys.modules, "nosplit.dask")
+    monkeypatch.setitem(sys.modules, "dask.array", None)
+    with pytest.raises(InputError, match=r"pip install 'nosplit\[dask\]'"):
+        importlib.import_module("nosplit.dask")
