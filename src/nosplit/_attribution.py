@@ -43,15 +43,16 @@ MOST_SHUFFLES = 4
 class ColumnEffect(NamedTuple):
     """How much of the learned statistic a column carries.
 
-    `lost`, `alone` and `carried`, their mean, are in the units of `Effect.learned`; `error` is the
-    standard error of `carried` for given weights. `share` is `carried` relative to the whole. The
-    shares of all columns need not add to 1: columns that say the same each carry it.
+    `lost`, `alone` and `carried`, their mean, are in the units of `Effect.learned`. `share` is
+    `carried` relative to the whole, and `error` the standard error of that ratio for given weights.
+    The shares of all columns need not add to 1: columns that matter only together, or that say
+    the same, are counted in each.
     """
 
     name: str
     share: float
-    carried: float
     error: float
+    carried: float
     lost: float
     alone: float
 
@@ -72,19 +73,23 @@ def attribute(
         return pairs.values(*rows, bank, weights[None])
 
     draws = [_Shuffle.draw(rows, values, rng) for _ in range(shuffles)]
-    whole = Means.of(draws[0].whole, pairs)
-    one = np.ones(1)
-    # Where the whole is within its own error, that error stands in for it.
-    total = max(whole.signal(one), whole.error(one))
     found = []
     for name, group in columns.items():
         moved = np.mean([draw.moved(group) for draw in draws], axis=0)
-        means, half = Means.of(moved, pairs), np.array([0.5, 0.5])
-        carried = means.signal(half)
-        share = carried / total if total > 0 else 0.0
-        lost, alone = map(float, means.mean)
-        found.append(ColumnEffect(name, share, carried, means.error(half), lost, alone))
+        means = Means.of(np.concatenate([draws[0].whole, moved]), pairs)
+        found.append(_column(name, means))
     return tuple(found)
+
+
+def _column(name: str, means: Means) -> ColumnEffect:
+    """From the means of the whole, of what is lost, and of what is gained alone."""
+    whole, carried = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.5, 0.5])
+    # Where the whole is within its own error, that error stands in for it.
+    total = max(means.signal(whole), means.error(whole))
+    share = means.signal(carried) / total if total > 0 else 0.0
+    error = means.error(carried - share * whole) / total if total > 0 else 0.0
+    _, lost, alone = map(float, means.mean)
+    return ColumnEffect(name, share, error, means.signal(carried), lost, alone)
 
 
 def _room(x: NDArray[Any], y: NDArray[Any], bank: Bank, columns: int) -> tuple[RowPairs, int]:

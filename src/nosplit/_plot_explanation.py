@@ -63,7 +63,7 @@ def plot_attribution(explanation: Explanation, *, ax: Axes | None = None) -> Axe
     ax = axes_or_new(ax, height=1.4 + 0.4 * len(shown))
     places, share = np.arange(len(shown)), np.array([c.share for c in shown])
     scale = [100.0 * c.share / c.carried if c.carried else 0.0 for c in shown]
-    error = [s * c.error for s, c in zip(scale, shown, strict=True)]
+    error = [100.0 * c.error for c in shown]
     ax.barh(places, 100 * share, 0.7, xerr=error, color="#bdd7e7", edgecolor=BLACK, capsize=3)
     for name, marker, fill, side in (("lost", "o", BLACK, -0.18), ("alone", "D", "white", 0.18)):
         values = [s * getattr(c, name) for s, c in zip(scale, shown, strict=True)]
@@ -134,7 +134,7 @@ def plot_column(explanation: Explanation, name: str, *, ax: Axes | None = None) 
     else:
         _draw_histograms(ax, values)
     column = explanation.columns[at]
-    ax.set_title(f"{wrapped(name)}  ({100 * column.share:.0f} %)", fontsize="medium")
+    ax.set_title(f"{wrapped(name)}  ({round(100 * column.share)} %)", fontsize="medium")
     ax.set_ylabel("share of rows, %")
     ax.set_ylim(0.0, 1.18 * ax.get_ylim()[1])  # room for the key
     ax.legend(loc="upper right", ncols=2, frameon=False, fontsize="small")

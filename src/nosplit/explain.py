@@ -312,10 +312,10 @@ def _top(sample: Sampled, k: int, names: list[str], sign: float) -> tuple[Row, .
 
 
 def _percents(column: ColumnEffect) -> str:
-    whole = column.carried / column.share if column.share else 0.0
-    parts = (column.carried, column.error, column.lost, column.alone)
-    share, error, lost, alone = (100 * part / whole if whole else 0.0 for part in parts)
-    return f"{share:4.0f} % {error:4.0f} {lost:6.0f} {alone:6.0f}"
+    scale = column.share / column.carried if column.carried else 0.0
+    parts = (column.share, column.error, scale * column.lost, scale * column.alone)
+    share, error, lost, alone = (round(100 * part) + 0 for part in parts)
+    return f"{share:4d} % {error:4d} {lost:6d} {alone:6d}"
 
 
 def _short(name: str) -> str:
