@@ -51,11 +51,11 @@ SIGNATURES = {
     "budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, columns=None, exclude=None, "
     "workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, rng=0, shuffle=True, workers=None, progress=False, "
-    "dependent=False, thin=1",
+    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
+    "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, rng=0, shuffle=True, workers=None, progress=False, "
-    "unit_size=8",
+    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
+    "columns=None, exclude=None, workers=None, progress=False, unit_size=8",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
     "predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
@@ -67,7 +67,7 @@ SIGNATURES = {
     "plan": "*, n, m=None, p=1, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0",
     "report": "res, x=None, y=None, *, path, alpha=0.05, rows=True, title=None, "
-    "labels=('x', 'y'), names=None, options=None",
+    "labels=None, names=None, options=None",
 }
 
 RNG = np.random.default_rng(0)
@@ -237,7 +237,7 @@ def test_kernel_labels():
     assert kernel_label(Linear() + 2.0 * Gaussian(1.0)) == "Linear() + 2 * Gaussian(1)"
     assert kernel_label(Bare()) == "Bare"
     assert kernel_label("base 3") == "base 3"
-    assert len(kernel_label(nosplit.Combination(KERNELS * 9, (1.0,) * 18))) == 40
+    assert len(kernel_label(nosplit.Combination(KERNELS * 9, (1.0,) * 18))) == 60
 
 
 # What was done ----------------------------------------------------------------------------------

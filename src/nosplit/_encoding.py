@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nosplit._errors import InputError
 from nosplit._frames import CATEGORIES, UNKNOWN, Raw, Source, as_source, code_of
 from nosplit._matching import check_finite_columns, check_present, picked, present_rows
-from nosplit.kernels import Kernel, mixed_kernels, table_kernels
+from nosplit.kernels import Kernel, Parts, mixed_kernels, table_kernels
 from nosplit.recipes import Kernels, Recipe, as_recipe, check_looks_at
 
 __all__ = ["POLICIES", "Column", "Encoding", "Mask"]
@@ -125,6 +125,12 @@ class Encoding:
         """Columns of the rows that are numbers."""
         return tuple(i for i in range(self.width) if i not in self.categorical)
 
+    def scaled(self, centers: Array, scales: Array) -> Encoding:
+        """The same encoding of numbers with other centers and scales."""
+        new = zip(self.columns, centers.tolist(), scales.tolist(), strict=True)
+        columns = tuple(replace(column, center=c, scale=s) for column, c, s in new)
+        return replace(self, columns=columns)
+
     # -- rows --------------------------------------------------------------------------------
 
     def encode(self, table: Any, label: str = "table") -> Array:
@@ -217,6 +223,20 @@ class Encoding:
         dead = {g[0] for c, g in both if c.categorical and c.idle}
         categorical = tuple(i for i in self.categorical if i not in dead)
         return () if numbers else self.numeric, categorical
+
+    @property
+    def parts(self) -> bool | Parts:
+        """What kernels on it look at, for an independence test.
+
+        False if all columns are numbers, True for one column of categories.
+        """
+        if not self.categorical:
+            return False
+        numeric, categorical = self._varying
+        if self.width == 1:
+            return True
+        labels = self._label(numeric, "numbers"), self._label(categorical, "categories")
+        return Parts(numeric, categorical, labels)
 
     @property
     def idle(self) -> bool:

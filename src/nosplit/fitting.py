@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nosplit._errors import InputError
 from nosplit.bank import Bank
 from nosplit.hsic import HsicUnits, Tensor, default_tensors
-from nosplit.kernels import Kernel, as_kernel, median_bandwidth
+from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
 from nosplit.ksd import SteinBank, default_stein_kernels
 from nosplit.mmd import Grouped, Paired
 from nosplit.recipes import Recipe, check_own_kernel
@@ -96,7 +96,7 @@ def fit_stein_bank(kernels: SteinKernels, x: Array) -> SteinBank:
 
 
 def tensor_kernels(
-    kernels: TensorKernels, x: float, y: float, *, discrete: tuple[bool, bool]
+    kernels: TensorKernels, x: float, y: float, *, discrete: tuple[bool | Parts, bool | Parts]
 ) -> tuple[Tensor, ...]:
     """The product kernels for variables of these scales, of which some may name categories."""
     if kernels is None:
@@ -122,7 +122,7 @@ def _tensor(pair: Any) -> Tensor:
 
 
 def fit_tensors(
-    kernels: TensorKernels, units: HsicUnits, discrete: tuple[bool, bool]
+    kernels: TensorKernels, units: HsicUnits, discrete: tuple[bool | Parts, bool | Parts]
 ) -> tuple[Tensor, ...]:
     """Kernels with bandwidths from the rows of whole units, which no permutation changes."""
     if kernels is not None and not callable(kernels):
@@ -133,8 +133,10 @@ def fit_tensors(
     return tensor_kernels(kernels, x, y, discrete=discrete)
 
 
-def _bandwidth(categories: bool, rows: NDArray[Any]) -> float:
+def _bandwidth(categories: bool | Parts, rows: NDArray[Any]) -> float:
     """Median distance; 1 for categories, and where the rows that were looked at are all alike."""
+    if isinstance(categories, Parts):
+        rows, categories = rows[:, categories.numeric], not categories.numeric
     if categories:
         return 1.0
     return 1.0 if np.all(rows == rows[0]) else median_bandwidth(rows)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from nosplit._errors import InputError, UnsafeAsymptoticsWarning
 from nosplit._score import Score, scores_of
@@ -18,11 +21,12 @@ from nosplit.chains import (
     looks_like_a_chain,
     smallest_safe_batches,
 )
+from nosplit.files import read_one
 from nosplit.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.kernels import IMQ
 from nosplit.ksd import SteinUnits
 from nosplit.methods import Method, Naive
-from nosplit.models import SamplingModel
+from nosplit.models import Model, SamplingModel
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Complete, Linear, Pairing, Window, as_pairing
 from nosplit.plan import ASYMPTOTIC, SECONDS_FIXED, Plan, Sizes, choose
@@ -37,6 +41,7 @@ from nosplit.steps import (
     stein_caveats,
     to_result,
 )
+from nosplit.tables import Encoding, Options, Sample, one_sample, standardised
 
 __all__ = ["Wild", "goodness_of_fit_test"]
 
@@ -73,7 +78,7 @@ class Wild:
 
 
 def goodness_of_fit_test(
-    x: ArrayLike,
+    x: Any,
     score: Score,
     *,
     kernels: SteinKernels = None,
@@ -83,6 +88,10 @@ def goodness_of_fit_test(
     budget: float = 1.0,
     rng: int | np.random.Generator = 0,
     shuffle: bool = True,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
     workers: int | None = None,
     progress: bool = False,
     dependent: bool = False,
@@ -96,8 +105,9 @@ def goodness_of_fit_test(
 
     Parameters
     ----------
-    x : array_like, shape (n, p) or (n,)
-        The sample, one observation a row.
+    x : array_like, shape (n, p) or (n,); or table
+        The sample, one observation a row. The columns of a table must be numbers, in the order of
+        the model's.
     score : model, callable or array_like
         ∇ log q of the model: a function from an (n, p) array to an (n, p) array (of NumPy, torch
         or JAX), the (n, p) array of its values at x, or a model of `nosplit.models`.
@@ -119,6 +129,13 @@ def goodness_of_fit_test(
         Source of the shuffling and the draws.
     shuffle : bool
         Deal rows to units in random order. `False` keeps the order.
+    nan_policy : {"raise", "omit"}
+        Where values are missing: an error, or leave out the row.
+    scale : {"robust", "none"}, bool or None
+        Whether kernels see every column divided by a robust spread; the model is that of the data
+        as it is, always. None: no.
+    columns, exclude : names of columns, optional
+        Columns to look at, in the order of the model's, or to leave out; positions for arrays.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -145,19 +162,23 @@ def goodness_of_fit_test(
     >>> res.reject(0.05), res.calibration
     (True, 'wild')
     """
-    x, scores = _check_rows(x, score, thin)
+    score = read_one(score)
+    data = one_sample(read_one(x), Options.of(scale, columns, exclude, nan_policy))
+    x, scores = _check_rows(data, score, thin, dependent)
+    scaler, encoding = _scaler(data, x)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = Sizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     units: SteinUnits | Runs
     if dependent:
         how, kind = _plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
-        units = _chain(x, scores, kernels)
+        units = _chain(*scaler(x, scores), kernels)
     else:
         sampling = isinstance(score, SamplingModel)
         how, kind = _plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        units = _rows(x, scores, kernels, generator if shuffle else None)
+        units = _rows(*scaler(x, scores), kernels, generator if shuffle else None)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
-        outcome = _simulated(units, score, kernels, chosen, how, generator, workers, progress)
+        again = partial(_sampled, score, len(x), generator, scaler, kernels)
+        outcome = simulate(units, again, settle(chosen, how.calibration), how, workers, progress)
     else:
         outcome = run(units, chosen, how, generator, workers, progress)
         outcome.calibration = kind
@@ -169,15 +190,25 @@ def goodness_of_fit_test(
         kernels=units.bank.kernels,
         n_units=units.n_units,
         n_used=n_used,
-        n_left_out=len(x) - n_used,
+        n_left_out=len(x) - n_used + data.left_out,
+        columns=None if encoding is None else encoding.names,
+        encoding=encoding,
     )
 
 
 # -- rows, scores and kernels ------------------------------------------------------------------
 
 
-def _check_rows(x: ArrayLike, score: Score, thin: int) -> tuple[Array, Array]:
-    rows = np.ascontiguousarray(check_sample(x, "x"), dtype=np.float64)
+def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
+    """Rows in the units of the model, and its scores there."""
+    rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
+    if data.left_out and dependent:
+        raise InputError(
+            f"`nan_policy` must not be 'omit' with dependent=True: the {data.left_out} rows with "
+            "missing values leave gaps in the chain."
+        )
+    if data.left_out and not callable(score) and not isinstance(score, Model):
+        score = np.asarray(score)[data.kept]
     if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
         raise InputError(f"`thin` must be an int ≥ 1, got {thin!r}.")
     scores = scores_of(score, rows)
@@ -188,6 +219,22 @@ def _check_rows(x: ArrayLike, score: Score, thin: int) -> tuple[Array, Array]:
     if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
         raise InputError("`x` is constant: all rows are the same.")
     return rows, scores
+
+
+Scaler = Callable[[Array, Array], tuple[Array, Array]]
+
+
+def _scaler(data: Sample, x: Array) -> tuple[Scaler, Encoding | None]:
+    """What puts rows and scores on the scale that kernels see, and the encoding that does."""
+    if not data.scaled or data.encoding is None:
+        return lambda x, scores: (x, scores), data.encoding
+    return _standardise, data.encoding.scaled(*standardised(x))
+
+
+def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
+    """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
+    center, spread = standardised(x)
+    return (x - center) / spread, scores * spread
 
 
 def _rows(
@@ -294,23 +341,16 @@ def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
 # -- doing it ----------------------------------------------------------------------------------
 
 
-def _simulated(
-    units: SteinUnits,
+def _sampled(
     model: SamplingModel,
-    kernels: SteinKernels,
-    method: Method | None,
-    how: Plan,
+    n: int,
     rng: np.random.Generator,
-    workers: int | None,
-    progress: bool,
-) -> Outcome:
-    n = len(units.x)
-
-    def again() -> SteinUnits:
-        x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
-        return _rows(x, scores_of(model, x), kernels, None)
-
-    return simulate(units, again, settle(method, how.calibration), how, workers, progress)
+    scaler: Scaler,
+    kernels: SteinKernels,
+) -> SteinUnits:
+    """As many rows from the model, treated as the sample was."""
+    x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
+    return _rows(*scaler(x, scores_of(model, x)), kernels, None)
 
 
 def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:

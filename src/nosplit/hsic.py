@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from nosplit.bank import Bank
 from nosplit.cells import Cells, aligned_block, tile_block
 from nosplit.flips import unwrapped
-from nosplit.kernels import Delta, Kernel, Linear, gaussian_grid
+from nosplit.kernels import Delta, Kernel, Linear, Parts, gaussian_grid
 from nosplit.labels import Labels, Tables, pairs_of
 from nosplit.order import Order, take
 from nosplit.pairing import Aligned, Band, Job, Tile
@@ -59,24 +59,33 @@ class Tensor:
 
 
 def default_tensors(
-    x_bandwidth: float, y_bandwidth: float, *, x_discrete: bool = False, y_discrete: bool = False
+    x_bandwidth: float,
+    y_bandwidth: float,
+    *,
+    x_discrete: bool | Parts = False,
+    y_discrete: bool | Parts = False,
 ) -> tuple[Tensor, ...]:
     """Gaussian kernels of three bandwidths on either side, all products, and a linear one.
 
-    Where a variable is discrete, the kernel on it is `Delta` throughout.
+    Where a variable is discrete, the kernel on it is `Delta` throughout; where some of its columns
+    are, those of its `Parts`.
 
     Examples
     --------
     >>> len(default_tensors(1.0, 1.0)), len(default_tensors(1.0, 1.0, y_discrete=True))
     (10, 4)
     """
-    x, y = (
-        ((Delta(),) if discrete else gaussian_grid(bandwidth, FACTORS))
-        for bandwidth, discrete in ((x_bandwidth, x_discrete), (y_bandwidth, y_discrete))
-    )
-    products = [Tensor(k, l) for k in x for l in y]
-    flat = Tensor(Delta() if x_discrete else Linear(), Delta() if y_discrete else Linear())
+    x, flat_x = _side(x_bandwidth, x_discrete)
+    y, flat_y = _side(y_bandwidth, y_discrete)
+    products, flat = [Tensor(k, l) for k in x for l in y], Tensor(flat_x, flat_y)
     return tuple(products if flat in products else [*products, flat])
+
+
+def _side(bandwidth: float, discrete: bool | Parts) -> tuple[tuple[Kernel, ...], Kernel]:
+    """Kernels on one variable, and one for its mean."""
+    if isinstance(discrete, Parts):
+        return discrete.kernels(bandwidth, FACTORS), discrete.flat
+    return ((Delta(),), Delta()) if discrete else (gaussian_grid(bandwidth, FACTORS), Linear())
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -11,15 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._errors import InputError
 from nosplit._validation import check_rng, check_sample
+from nosplit.files import read_one
 from nosplit.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.hsic import HsicUnits, TensorBank
+from nosplit.kernels import Kernel, Parts
 from nosplit.methods import Method
 from nosplit.order import Natural, shuffled
 from nosplit.pairing import Pairing
 from nosplit.plan import Sizes, choose
 from nosplit.randomization import Exact
+from nosplit.recipes import check_looks_at
 from nosplit.results import INDEPENDENCE, TestResult
 from nosplit.steps import as_method, run, to_result
+from nosplit.tables import Encoding, Options, two_variables
 
 __all__ = ["independence_test"]
 
@@ -31,8 +36,8 @@ NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
 
 def independence_test(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Any,
+    y: Any,
     *,
     kernels: TensorKernels = None,
     method: Method | str = "auto",
@@ -41,6 +46,10 @@ def independence_test(
     budget: float = 1.0,
     rng: int | np.random.Generator = 0,
     shuffle: bool = True,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
     workers: int | None = None,
     progress: bool = False,
     unit_size: int = 8,
@@ -53,9 +62,9 @@ def independence_test(
 
     Parameters
     ----------
-    x, y : array_like, shape (n, p) and (n, r), or (n,)
+    x, y : array_like, shape (n, p) and (n, r), or (n,); or tables or series
         The variables, one observation a row. Strings, booleans and other categories are compared
-        for equality (the kernel `Delta`).
+        for equality.
     kernels : None, sequence of pairs of kernels, or callable
         Pairs (k, l) of a kernel on x and a kernel on y. By default all products of three Gaussian
         kernels on either side around the median distances, and a product of linear kernels; a
@@ -72,6 +81,9 @@ def independence_test(
         Source of the shuffling and the permutations.
     shuffle : bool
         Deal observations to units in random order. `False` keeps the order.
+    nan_policy, scale, columns, exclude
+        As in `two_sample_test`. Rows are left out in which x or y is missing; columns are named
+        for tables only, those of x and y in one list.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -94,7 +106,9 @@ def independence_test(
     >>> res.reject(0.05), res.calibration
     (True, 'exact')
     """
-    left, right = _variables(x, y)
+    options = Options.of(scale, columns, exclude, nan_policy)
+    (x, y), encodings, left_out = two_variables(read_one(x), read_one(y), options)
+    left, right = _variables(x, y, encodings)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = _sizes(left, right, kernels, unit_size)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
@@ -108,6 +122,9 @@ def independence_test(
         range(sizes.n_units),
     )
     units = replace(units, bank=TensorBank(fit_tensors(kernels, units, discrete)))
+    for tensor in units.bank.kernels if kernels is not None else ():
+        left.check(tensor.x)
+        right.check(tensor.y)
     outcome = run(units, chosen, how, generator, workers, progress)
     return to_result(
         outcome,
@@ -115,7 +132,9 @@ def independence_test(
         kernels=units.bank.kernels,
         n_units=units.n_units,
         n_used=n,
-        n_left_out=0,
+        n_left_out=left_out,
+        columns=_names(left, right),
+        encoding=None if encodings == [None, None] else tuple(encodings),
     )
 
 
@@ -124,14 +143,26 @@ def independence_test(
 
 @dataclass(frozen=True, eq=False)
 class _Variable:
-    """A variable as numbers, and whether they only name categories."""
+    """A variable as numbers, and whether they only name categories, or some of them do."""
 
     rows: NDArray[Any]
-    discrete: bool
+    discrete: bool | Parts
+    encoding: Encoding | None = None
+
+    def check(self, kernel: Kernel) -> None:
+        """Check that a kernel that was given looks at categories as such."""
+        if self.encoding is not None and self.encoding.categorical:
+            check_looks_at(kernel, self.encoding.categorical)
 
 
-def _variables(x: ArrayLike, y: ArrayLike) -> tuple[_Variable, _Variable]:
-    left, right = _variable(x, "x"), _variable(y, "y")
+def _names(*variables: _Variable) -> tuple[str, ...] | None:
+    """Names of the columns of tables, one variable after the other."""
+    encodings = [v.encoding for v in variables if v.encoding is not None]
+    return tuple(name for e in encodings for name in e.names) if encodings else None
+
+
+def _variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[_Variable, _Variable]:
+    left, right = _variable(x, "x", encodings[0]), _variable(y, "y", encodings[1])
     if len(left.rows) != len(right.rows):
         raise InputError(
             "`x` and `y` must have as many rows, observed together, "
@@ -141,10 +172,17 @@ def _variables(x: ArrayLike, y: ArrayLike) -> tuple[_Variable, _Variable]:
         rows = variable.rows
         if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
             raise InputError(f"`{name}` is constant: all rows are the same.")
+        if variable.encoding is not None and variable.encoding.idle:
+            raise InputError(
+                f"`{name}` holds nothing to compare: every column is constant, or holds "
+                "categories that are all different."
+            )
     return left, right
 
 
-def _variable(value: ArrayLike, name: str) -> _Variable:
+def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> _Variable:
+    if encoding is not None:
+        return _Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
         return _Variable(_codes(array, name), discrete=True)

@@ -15,6 +15,7 @@ from nosplit.kernels import (
     Combination,
     Delta,
     Kernel,
+    Mixed,
     OnColumns,
     Product,
     ProfileKernel,
@@ -120,6 +121,9 @@ def check_looks_at(kernel: Kernel, categorical: tuple[int, ...]) -> None:
         case Sum(parts) | Product(parts) | Combination(parts):
             for part in parts:
                 check_looks_at(part, categorical)
+        case Mixed(numbers, categories):
+            check_looks_at(numbers, categorical)
+            check_looks_at(categories, categorical)
         case Scaled(_, inner):
             check_looks_at(inner, categorical)
         case ProfileKernel() if not isinstance(kernel, Delta):

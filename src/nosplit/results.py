@@ -253,7 +253,7 @@ class TestResult:
 
 
 def kernel_label(kernel: Any) -> str:
-    """A kernel in few words: numbers to three digits, and no more than 40 characters.
+    """A kernel in few words: numbers to three digits, and no more than 60 characters.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def kernel_label(kernel: Any) -> str:
         text = type(kernel).__name__
     text = text.replace("bandwidth=", "")
     text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def _columns_text(encoding: Any) -> str:

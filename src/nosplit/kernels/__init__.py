@@ -13,7 +13,7 @@ from nosplit.kernels._base import Kernel, Layout, aligned_base, tile_base
 from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
 from nosplit.kernels.bandwidth import median_bandwidth
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.columns import OnColumns
+from nosplit.kernels.columns import Mixed, OnColumns
 from nosplit.kernels.combination import Combination
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
 from nosplit.kernels.sets import (
@@ -24,7 +24,7 @@ from nosplit.kernels.sets import (
     polynomial_kernels,
 )
 from nosplit.kernels.shared import Shared
-from nosplit.kernels.tables import mixed_kernels, table_kernels
+from nosplit.kernels.tables import Parts, mixed_kernels, table_kernels
 
 __all__ = [
     "IMQ",
@@ -39,7 +39,9 @@ __all__ = [
     "Layout",
     "Linear",
     "Matern",
+    "Mixed",
     "OnColumns",
+    "Parts",
     "Polynomial",
     "Product",
     "ProfileKernel",

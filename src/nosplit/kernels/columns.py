@@ -13,7 +13,7 @@ from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_rows
 from nosplit.kernels._checks import set_fields
 from nosplit.kernels.algebra import Algebra, as_kernel
 
-__all__ = ["OnColumns"]
+__all__ = ["Mixed", "OnColumns"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,10 +61,49 @@ class OnColumns(Algebra):
         picked: Rows = np.take(rows, self.columns, axis=1)
         return picked
 
+    @property
+    def where(self) -> str:
+        """What to call the columns."""
+        return self.label or f"columns {', '.join(map(str, self.columns))}"
+
     def __repr__(self) -> str:
         text = repr(self.kernel)
-        where = self.label or f"columns {', '.join(map(str, self.columns))}"
-        return f"({text}) on {where}" if " " in text else f"{text} on {where}"
+        return f"({text}) on {self.where}" if " " in text else f"{text} on {self.where}"
+
+
+@dataclass(frozen=True, repr=False)
+class Mixed(Algebra):
+    """k + a + k·a, of a kernel k on numbers and a kernel a on categories.
+
+    One kernel that sees numbers, categories, and what they have to do with each other.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Delta, Linear
+    >>> k = Mixed(OnColumns(Linear(), (0,), "'age'"), OnColumns(Delta(), (1,), "'city'"))
+    >>> k
+    Linear() on 'age' with 'city'
+    >>> k.aligned([[2.0, 5.0]], [[3.0, 5.0]])
+    array([13.])
+    """
+
+    numbers: OnColumns
+    categories: OnColumns
+
+    def __post_init__(self) -> None:
+        for part in (self.numbers, self.categories):
+            if not isinstance(part, OnColumns):
+                raise InputError(f"`Mixed` must be of two kernels on columns, got {part!r}.")
+
+    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
+        return self.combined(*(k._evaluate(layout, a, b) for k in (self.numbers, self.categories)))
+
+    def combined(self, numbers: Values, categories: Values) -> Values:
+        """Kernel values from those of its parts."""
+        return numbers + categories + numbers * categories
+
+    def __repr__(self) -> str:
+        return f"{self.numbers!r} with {self.categories.where}"
 
 
 def _positions(columns: Iterable[int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from nosplit.kernels._base import Base, Kernel, Layout, Rows, Values, layout_base
 from nosplit.kernels.algebra import Product, ProfileKernel, Scaled, Sum
 from nosplit.kernels.categories import Agreement, Hamming, agreements
-from nosplit.kernels.columns import OnColumns
+from nosplit.kernels.columns import Mixed, OnColumns
 
 __all__ = ["Shared"]
 
@@ -59,6 +59,9 @@ class Shared:
             case Agreement() | Hamming():
                 shares = self._once("shares", lambda: agreements(self.layout, self.a, self.b))
                 return kernel.of_shares(shares, self.a.shape[1])
+            case Mixed():
+                parts = (self.values(kernel.numbers), self.values(kernel.categories))
+                return kernel.combined(*parts)
             case Sum() | Product():
                 return reduce(kernel.operation, map(self.values, kernel.kernels))
             case Scaled():

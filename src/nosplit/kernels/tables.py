@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nosplit.kernels._base import Kernel
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.columns import OnColumns
+from nosplit.kernels.columns import Mixed, OnColumns
 from nosplit.kernels.families import Linear
 from nosplit.kernels.sets import gaussian_grid, laplace_grid
 
-__all__ = ["mixed_kernels", "table_kernels"]
+__all__ = ["Parts", "mixed_kernels", "table_kernels"]
 
 
 def mixed_kernels(bandwidth: float, l1_bandwidth: float) -> tuple[Kernel, ...]:
@@ -72,7 +73,42 @@ def table_kernels(
     return (*numbers, *categories, *(k * share for k in numbers for share in categories[:1]))
 
 
-def _category_kernels(columns: tuple[int, ...], label: str) -> list[Kernel]:
+@dataclass(frozen=True)
+class Parts:
+    """The columns of a variable that has categories among its columns.
+
+    Parameters
+    ----------
+    numeric, categorical : tuple of int
+        Positions of the columns of either kind.
+    labels : pair of str
+        What to call them where kernels are printed.
+    """
+
+    numeric: tuple[int, ...]
+    categorical: tuple[int, ...]
+    labels: tuple[str, str] = ("numbers", "categories")
+
+    def kernels(self, bandwidth: float, factors: Sequence[float]) -> tuple[Kernel, ...]:
+        """Kernels for an independence test, few enough for their products with another's."""
+        grid = gaussian_grid(bandwidth, factors) if self.numeric else ()
+        return tuple(map(self._kernel, grid)) or tuple(self._categories)
+
+    @property
+    def flat(self) -> Kernel:
+        """A kernel for means and frequencies."""
+        return self._kernel(Linear()) if self.numeric else self._categories[0]
+
+    def _kernel(self, kernel: Kernel) -> Kernel:
+        numbers = OnColumns(kernel, self.numeric, self.labels[0])
+        return Mixed(numbers, self._categories[0]) if self.categorical else numbers
+
+    @property
+    def _categories(self) -> list[OnColumns]:
+        return _category_kernels(self.categorical, self.labels[1])
+
+
+def _category_kernels(columns: tuple[int, ...], label: str) -> list[OnColumns]:
     """The share of columns that agree, and 1/8 to the power of the share that does not."""
     share = OnColumns(Agreement(), columns, label)
     if len(columns) == 1:
