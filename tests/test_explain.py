@@ -313,6 +313,24 @@ def test_columns_of_arrays_that_were_left_out_have_no_name():
     assert row.values["column 2"] == y[row.index, 2]
 
 
+def test_files_whole_and_in_part(tmp_path, monkeypatch):
+    x, y = samples(2000, 3, seed=14)
+    y[:, 1] += 0.8
+    paths = [tmp_path / "x.npy", tmp_path / "y.npy"]
+    for path, sample in zip(paths, (x, y), strict=True):
+        np.save(path, sample)
+    told = explain(two_sample_test(*paths, kernels=list(FEW), pairs=3), *paths)
+    assert told.ranked()[0].name == "column 1"
+    assert told.to_dict() == explain(told.result, x, y).to_dict()
+    monkeypatch.setattr("nosplit.larger.SMALL", 100)
+    monkeypatch.setattr("nosplit.larger.PILOT", 1024)
+    in_part = explain(two_sample_test(*paths, kernels=list(FEW)), *paths)
+    assert 900 < len(in_part.x.index) <= 1024
+    assert in_part.ranked()[0].name == "column 1"
+    with pytest.raises(InputError, match="must be the samples of `res`"):
+        explain(two_sample_test(x[:50], y[:50]), *paths)
+
+
 # -- text and input ------------------------------------------------------------------------------
 
 

@@ -20,7 +20,9 @@ from nosplit._sampled import Coded, Sampled, draw_rows, encoded, group_names
 from nosplit._validation import check_int, check_rng
 from nosplit._witness import row_witness, witness_at
 from nosplit.bank import Bank
+from nosplit.files import is_path, read_one
 from nosplit.kernels import Combination
+from nosplit.larger import some_rows
 from nosplit.results import TWO_SAMPLE, TestResult, format_p, kernel_label
 
 __all__ = ["ColumnEffect", "Effect", "Explanation", "KernelEffect", "Row", "TopRows", "explain"]
@@ -207,8 +209,9 @@ def explain(
     ----------
     res : TestResult
         The result of `two_sample_test`.
-    x, y : array_like or table
-        The samples it was made from.
+    x, y : array_like, table or path
+        The samples it was made from. Of files larger than memory some rows are read, from many
+        places; positions of rows are then among those.
     rows : int
         Largest number of rows of either sample that the witness function is made of, and that
         `top_rows` looks at; whole rows, drawn at random.
@@ -241,8 +244,10 @@ def explain(
     """
     most, generator = check_int(rows, "rows", least=FEWEST_ROWS), check_rng(rng)
     _check_result(res)
+    files = is_path(x) and is_path(y)
+    x, y = some_rows(str(x), str(y)) if files else (read_one(x), read_one(y))
     left, right = (encoded(res, s, name, FEWEST_ROWS) for s, name in ((x, "x"), (y, "y")))
-    _check_same_data(res, left, right)
+    _check_same_data(res, left, right, some=files)
     names = group_names(res, left.rows.shape[1])
     (i, a), (j, b) = (draw_rows(sample, generator) for sample in (left, right))
     bank = Bank(res.kernels)
@@ -272,14 +277,16 @@ def _check_result(res: TestResult) -> None:
         )
 
 
-def _check_same_data(res: TestResult, x: Coded, y: Coded) -> None:
+def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None:
+    """Check that samples have the size of those that were tested, or are some of their rows."""
     widths = [sample.rows.shape[1] for sample in (x, y)]
     if widths[0] != widths[1]:
         raise InputError(
             f"`x` and `y` must have the same number of columns, got {widths[0]} and {widths[1]}."
         )
     rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
-    if n + m + x.omitted + y.omitted != rows or min(n, m) != res.n_units:
+    total = n + m + x.omitted + y.omitted
+    if (total, min(n, m)) != (rows, res.n_units) and not (some and total < rows):
         raise InputError(
             f"`x` and `y` must be the samples of `res`, which has {rows:,} rows in all and "
             f"{res.n_units:,} in the smaller sample; got {n + x.omitted:,} and {m + y.omitted:,}."
