@@ -468,6 +468,38 @@ def test_kernels_of_ones_own_are_said_to_be(write):
     assert "kernels of your own" in write(res)
 
 
+def test_code_repeats_a_test_of_files(tmp_path, monkeypatch, write):
+    monkeypatch.chdir(tmp_path)
+    for name, frame in zip(("a.csv", "b.csv"), people(), strict=True):
+        frame.drop(columns="since").to_csv(name, index=False)
+    res = nosplit.two_sample_test("a.csv", "b.csv", calibration=Exact(49))
+    source = write(res, "a.csv", "b.csv")
+    assert "Rows that stand out in a.csv" in source
+    assert run_again(source).to_dict() == res.to_dict()
+
+
+# Large files ------------------------------------------------------------------------------------
+
+
+def test_of_large_files_some_rows_are_looked_at(tmp_path, monkeypatch, write):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("nosplit.larger.SMALL", 1000)
+    monkeypatch.setattr("nosplit.larger.PILOT", 400)
+    x, y = numbers(3000, 2, 0), numbers(3000, 2, 1, shift=0.8)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    res = nosplit.two_sample_test("x.npy", "y.npy", kernels=KERNELS, method="ost")
+    source = write(res, "x.npy", "y.npy")
+    text = Page(source).text
+    assert "Rows used 6,000" in text
+    counts = re.search(r"found on (\d+) and (\d+) of their rows", text)
+    assert all(100 < int(count) <= 400 for count in counts.groups())
+    assert "counted among the rows that were looked at" in text
+    shares = dict(re.findall(r"column (\d) (-?\d+) %", text))
+    assert int(shares["0"]) > 80 > 20 > int(shares["1"])
+    assert run_again(source).pvalue == res.pvalue
+
+
 # Writing it -------------------------------------------------------------------------------------
 
 

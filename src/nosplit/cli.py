@@ -44,8 +44,7 @@ from nosplit._errors import InputError
 from nosplit._validation import check_alpha
 from nosplit.datasets import MNIST
 from nosplit.experiments.command import reproduce
-from nosplit.files import open_source, said_of
-from nosplit.larger import some_rows
+from nosplit.files import said_of
 from nosplit.plan import Plan
 from nosplit.results import TestResult, format_p
 
@@ -118,12 +117,11 @@ def compare(
         )
     write_report(
         result,
-        *(some_rows(ref, cur) if report else (None, None)),
+        ref,
+        cur,
         path=report,
         alpha=alpha,
         rows=not no_rows,
-        labels=(ref, cur),
-        names=open_source(ref).names if report else None,
         options={"rng": seed, "shuffle": not no_shuffle},
     )
     title = f"{ref} and {cur}"

@@ -10,10 +10,11 @@ from typing import Any
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha, check_flag
 from nosplit.explain import FEWEST_ROWS, explain
+from nosplit.files import is_path
 from nosplit.report._context import Page, context
+from nosplit.report._data import read
 from nosplit.report._difference import differs, effect
 from nosplit.report._page import check_target, render, write
-from nosplit.report._samples import as_samples
 from nosplit.results import TWO_SAMPLE, TestResult
 
 __all__ = ["check_target", "report"]
@@ -28,7 +29,7 @@ def report(
     alpha: float = 0.05,
     rows: bool = True,
     title: str | None = None,
-    labels: Sequence[str] = ("x", "y"),
+    labels: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -41,9 +42,9 @@ def report(
     ----------
     res : TestResult
         The result.
-    x, y : array_like or table, optional
+    x, y : array_like, table or path, optional
         The data of the test, as it was given to it. Without it the report says nothing of columns
-        and rows.
+        and rows; of files that are too large to be read whole, it looks at some rows.
     path : path-like
         Where to write it. A file that is there is replaced.
     alpha : float
@@ -53,8 +54,8 @@ def report(
         categories; what stays are names of columns, means, and histograms.
     title : str, optional
         Title of the page; the labels of the samples by default.
-    labels : two str
-        What to call the samples.
+    labels : two str, optional
+        What to call the samples; their files, or "x" and "y", by default.
     names : sequence of str, optional
         Names of the columns of arrays.
     options : mapping, optional
@@ -81,7 +82,8 @@ def report(
     """
     if not isinstance(res, TestResult):
         raise InputError(f"`res` must be a TestResult, got {type(res).__name__}.")
-    page = _decided(alpha, rows, title, labels, options)
+    files = (str(x), str(y)) if is_path(x) and is_path(y) else None
+    page = _decided(alpha, rows, title, labels or files or ("x", "y"), options, files)
     target = check_target(path)
     return write(render(context(res, page) | _data_parts(res, x, y, names, page)), target)
 
@@ -90,15 +92,16 @@ def _data_parts(
     res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: Page
 ) -> dict[str, Any]:
     """What needs the data: nothing without it, and nothing for tests of other questions."""
+    nothing = {"effect": None, "differs": None}
     if res.question != TWO_SAMPLE or (x is None and y is None):
-        return {"effect": None, "differs": None}
+        return nothing
     if x is None or y is None:
         raise InputError("`x` and `y` must be given together, got one of them.")
-    samples = as_samples(x, y, names)
-    if min(sample.n for sample in samples) < FEWEST_ROWS:
-        return {"effect": None, "differs": None, "few": FEWEST_ROWS}
-    told = explain(res, x, y)
-    return {"effect": effect(told, page), "differs": differs(told, samples, page)}
+    data = read(res, x, y, names)
+    if min(sample.n for sample in data.samples) < FEWEST_ROWS:
+        return nothing | {"few": FEWEST_ROWS}
+    told = explain(data.res, data.x, data.y)
+    return {"effect": effect(told, page, data), "differs": differs(told, page, data)}
 
 
 def _decided(
@@ -107,6 +110,7 @@ def _decided(
     title: str | None,
     labels: Sequence[str],
     options: Mapping[str, Any] | None,
+    files: tuple[str, str] | None,
 ) -> Page:
     if isinstance(labels, str) or len(labels) != 2:
         raise InputError(f"`labels` must be two names, got {labels!r}.")
@@ -117,4 +121,5 @@ def _decided(
         alpha=check_alpha(alpha),
         rows=check_flag(rows, "rows"),
         options=options or {},
+        files=files,
     )

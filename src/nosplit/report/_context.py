@@ -38,7 +38,7 @@ class Page:
     alpha: float
     rows: bool
     options: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
+    files: tuple[str, str] | None = None
 
 
 def context(res: TestResult, page: Page) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _how(res: TestResult, page: Page) -> list[tuple[str, str]]:
     if res.pairs != "given":
         left = f"{res.n_left_out:,}" if res.n_left_out else "none"
         lines.append(("Rows", f"{res.n_used:,} used, {left} left out."))
-    return lines + [("Note", text) for text in page.notes]
+    return lines
 
 
 def _threshold(res: TestResult, alpha: float) -> str:
@@ -138,7 +138,7 @@ def _again(res: TestResult, page: Page) -> dict[str, Any]:
     options = {"rng": 0} | dict(page.options)
     return {
         "words": words,
-        "code": code(res, options),
+        "code": code(res, options, page.files),
         "numbers": numbers,
         "json": json.dumps(_full(res, page), indent=1, allow_nan=False, ensure_ascii=False),
     }

@@ -10,6 +10,7 @@ import numpy as np
 from nosplit.explain import Explanation, Row
 from nosplit.report._columns import cell, compare, line, shorten
 from nosplit.report._context import Page
+from nosplit.report._data import Data
 from nosplit.report._samples import Sample
 
 __all__ = ["differs", "effect"]
@@ -18,9 +19,10 @@ __all__ = ["differs", "effect"]
 MOST_LINES, MOST_FIGURES, MOST_CELLS = 20, 8, 8
 # Rows of either sample.
 MOST_ROWS = 5
+CHANCE = "The test found no evidence of a difference: what follows may be chance."
 
 
-def effect(told: Explanation, page: Page) -> dict[str, Any]:
+def effect(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
     """The size of the difference, in numbers that do not grow with the samples."""
     size = told.effect
     told_apart = _percent(size.separation, size.separation_error)
@@ -36,7 +38,13 @@ def effect(told: Explanation, page: Page) -> dict[str, Any]:
         ),
     ]
     if not told.result.reject(page.alpha):
-        words.insert(0, "The test found no evidence of a difference: what follows may be chance.")
+        words.insert(0, CHANCE)
+    if data.some:
+        counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
+        words.append(
+            "The files were tested in one pass, and are too large to be held in memory: this and "
+            f"what differs were found on {counts} of their rows, taken from many places."
+        )
     facts = [
         ("Rows told apart", told_apart),
         ("Signal of one pair of rows", _with_error(size.crossfitted, size.crossfitted_error)),
@@ -61,8 +69,9 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:.2g} ± {error:.1g}"
 
 
-def differs(told: Explanation, samples: Sequence[Sample], page: Page) -> dict[str, Any]:
+def differs(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
     """The columns that carry the difference, and rows that stand out."""
+    samples = data.samples
     place = _places(told, samples[0])
     ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].carried)
     figures = [
@@ -78,17 +87,18 @@ def differs(told: Explanation, samples: Sequence[Sample], page: Page) -> dict[st
         "table": table,
         "figures": figures,
         "row_names": [shorten(samples[0].names[place[i]]) for i in shown],
-        "rows": _rows(told, shown, page) if page.rows else [],
+        "rows": _rows(told, shown, page, data.some) if page.rows else [],
     }
 
 
 def _places(told: Explanation, sample: Sample) -> list[int]:
     """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
     encoding = told.result.encoding
-    names = [column.name for column in told.columns]
     if encoding is None:
-        return list(range(len(names)))
-    return [sample.names.index(name) if encoding.table else int(name) for name in names]
+        return list(range(len(told.columns)))
+    if not encoding.table:
+        return list(map(int, encoding.names))
+    return [sample.names.index(column.name) for column in told.columns]
 
 
 def _words(told: Explanation, page: Page) -> list[str]:
@@ -99,7 +109,7 @@ def _words(told: Explanation, page: Page) -> list[str]:
         )
     ]
     if not told.result.reject(page.alpha):
-        words.insert(0, "The test found no evidence of a difference: what follows may be chance.")
+        words.insert(0, CHANCE)
     if not page.rows:
         words.append("Rows and the names of categories are left out of this report.")
     return words
@@ -113,21 +123,24 @@ def _caption(count: int) -> str:
     )
 
 
-def _rows(told: Explanation, shown: Sequence[int], page: Page) -> list[dict[str, Any]]:
+def _rows(told: Explanation, shown: Sequence[int], page: Page, some: bool) -> list[dict[str, Any]]:
     top = told.top_rows(MOST_ROWS)
+    first, second = page.labels
+    where = "among the rows that were looked at" if some else "from 0"
     return [
-        _standing_out(page.labels[0], page.labels[1], "highest", top.x, shown),
-        _standing_out(page.labels[1], page.labels[0], "lowest", top.y, shown),
+        _standing_out(first, (second, "highest", where), top.x, shown),
+        _standing_out(second, (first, "lowest", where), top.y, shown),
     ]
 
 
 def _standing_out(
-    label: str, other: str, end: str, rows: Sequence[Row], shown: Sequence[int]
+    label: str, words: tuple[str, str, str], rows: Sequence[Row], shown: Sequence[int]
 ) -> dict[str, Any]:
+    other, end, where = words
     return {
         "label": label,
         "caption": f"Rows of {label} where it is dense and {other} is not: the witness function is "
-        f"{end} there. Rows are counted from 0.",
+        f"{end} there. Rows are counted {where}.",
         "rows": [
             {"index": row.index, "witness": f"{row.witness:+.3g}", "cells": _cells(row, shown)}
             for row in rows

@@ -108,7 +108,7 @@ def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: f
             ax.fill_between(*law, facecolor=FIRST, alpha=0.45, linewidth=0.0)
             ax.set_ylabel("density")
         else:
-            counts, edges = np.histogram(law, 40)
+            counts, edges = np.histogram(law[np.isfinite(law)], 40)
             ax.stairs(100.0 * counts / len(law), edges, **FILLED)
             ax.set_ylabel("% of draws")
         low, high = edges[0], edges[-1]
@@ -116,7 +116,8 @@ def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: f
         if far:  # where its place on the axis would leave no room for the law
             ax.set_xlim(right=high + (high - low))
             ax.text(0.97, 0.5, f"{statistic:.4g} →", ha="right", transform=ax.transAxes)
-        ax.axvline(high + (high - low) if far else statistic, color=SECOND, linewidth=2.2)
+        if far or np.isfinite(statistic):
+            ax.axvline(high + (high - low) if far else statistic, color=SECOND, linewidth=2.2)
         if np.isfinite(threshold):
             ax.axvline(threshold, color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
         ax.set_ylim(bottom=0.0)

@@ -19,7 +19,7 @@ OWN_KERNELS = "kernels = ...  # kernels of your own, in the order of the table a
 PUBLIC = {"IMQ", "Combination", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"}
 
 
-def code(res: TestResult, options: Mapping[str, Any]) -> str:
+def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | None = None) -> str:
     """Python that gives the same p-value for the same data.
 
     Parameters
@@ -28,6 +28,8 @@ def code(res: TestResult, options: Mapping[str, Any]) -> str:
         What to repeat.
     options : mapping
         Keywords of the test that a result does not record, such as `rng` and `shuffle`.
+    files : two str, optional
+        The data, if it was in files.
     """
     story = story_of(res)
     keywords = {"method": _method(res.method)}
@@ -44,6 +46,8 @@ def code(res: TestResult, options: Mapping[str, Any]) -> str:
     before = [OWN_KERNELS] if keywords.get("kernels") == "kernels" else []
     if story is VECTOR:
         before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
+    if files is not None:
+        before.insert(0, f"x, y = {files!r}")
     call = [*before, f"res = nosplit.{story.call},", *lines, ")"]
     return "\n".join(["import nosplit", "", *call, f"print(res.pvalue)  # {res.pvalue!r}", ""])
 
