@@ -90,10 +90,11 @@ def plot_power(
 
 
 def _level(ax: Axes, height: float, text: str, **look: str) -> None:
-    """A thin line across, with its name at the left end, away from where curves go."""
+    """A thin line across; a low one has its name at the right, where curves are high."""
     ax.axhline(height, linewidth=0.8, **look)
+    x, side = (0.995, "right") if height < 0.5 else (0.005, "left")
     place = {"xycoords": ("axes fraction", "data"), "fontsize": "small", "color": "#444444"}
-    ax.annotate(text, (0.005, height), va="bottom", **place)
+    ax.annotate(text, (x, height), ha=side, va="bottom", **place)
 
 
 def _axes_of_sizes(ax: Axes, sizes: np.ndarray) -> None:
