@@ -137,7 +137,7 @@ def _first_values(rows: SteinUnits) -> Array:
 
 def smallest_safe_batches(d: int) -> int:
     """Batches from which Σ̂ is good enough for d kernels (docs/goodness_of_fit.md)."""
-    return 16 * d * d
+    return 32 * d * d
 
 
 def few_batches(n_batches: int, d: int) -> list[Caveat]:
