@@ -100,7 +100,7 @@ def _data_parts(
     data = read(res, x, y, names)
     if min(sample.n for sample in data.samples) < FEWEST_ROWS:
         return nothing | {"few": FEWEST_ROWS}
-    told = explain(data.res, data.x, data.y)
+    told = explain(res, x, y)
     return {"effect": effect(told, page, data), "differs": differs(told, page, data)}
 
 
