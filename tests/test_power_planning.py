@@ -563,6 +563,7 @@ def test_alternative_iv(arguments, message):
         ({"calibration": "exat"}, "Did you mean 'exact'?"),
         ({"alpha": 0.0}, "`alpha` must be strictly between 0 and 1"),
         ({"alpha": 0.01, "calibration": Exact(19)}, "`alpha` = 0.01 is below the smallest p-value"),
+        ({"n": 9, "calibration": "exact"}, "`n` = 9 is too small for an exact test at level 0.05"),
         ({"trials": 10}, "`trials` must be an int ≥ 100"),
         ({"rng": -1}, "`rng` must be an int ≥ 0"),
         ({"alternative": (MU, COV)}, "`alternative` must be `nosplit.pilot"),

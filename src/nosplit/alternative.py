@@ -41,6 +41,12 @@ class Alternative:
     zeta : array_like, shape (d, d), optional
         ζ₁ = Cov[h(a, b), h(a, c)], what pairs that share a unit have in common. Linear pairs share
         none and do not need it.
+    kernels, columns, n_rows : tuple, int, int
+        The pilot's kernels, columns, and rows of each sample.
+    bounds : tuple of two, optional
+        The same with the shortest and the longest μ that the pilot allows: the 95 % interval.
+    effects : Effects, optional
+        What the pilot's units contribute, for complete pairs.
 
     Examples
     --------

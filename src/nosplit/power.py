@@ -389,6 +389,11 @@ class _Study:
                 f"`alpha` = {self.alpha:g} is below the smallest p-value of {how.flips} draws: the "
                 "test cannot reject. Use Exact(flips=...) with more."
             )
+        if how.flips and self.alpha < _smallest_p(how):
+            raise InputError(
+                f"`n` = {n} is too small for an exact test at level {self.alpha:g}: its smallest "
+                f"p-value is {_smallest_p(how):g}."
+            )
         if not how.flips and how.n_pairs <= it.d:
             raise InputError(
                 f"`n` = {n} gives {how.n_pairs} pairs, too few for asymptotic calibration with "
@@ -459,6 +464,11 @@ class _Study:
                 raise
             return 0.0, 0.0
         return power, {CLOSED: 0.0, NORMAL: 0.005, RESAMPLED: 0.02}[found]
+
+
+def _smallest_p(how: Plan) -> float:
+    """The smallest p-value of so many units: no more sign patterns than this differ in effect."""
+    return float(2.0 ** -min(how.n_pairs, how.n_units - 1))
 
 
 def _warnings(how: Plan, d: int) -> tuple[str, ...]:
