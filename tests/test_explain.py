@@ -105,6 +105,21 @@ def test_columns_carry_nothing_on_average_without_a_difference_against_theory():
     assert np.all(np.abs(found.mean(axis=0)) < 5.0 * error)
 
 
+def test_wide_rows_are_updated_to_the_same_numbers_properties(monkeypatch):
+    x, y = samples(40, 6, seed=15)
+    more = (nosplit.IMQ(1.0), nosplit.Matern(2.0), nosplit.Polynomial(2, 1.0))
+    bank, weights = Bank((*FEW, *more, nosplit.Laplace(2.0))), np.arange(1.0, 8.0)
+    columns = {"a": (0,), "b": (1, 2), "c": (5,)}
+    found = []
+    for wide in (1, 100):
+        monkeypatch.setattr("nosplit._wide.WIDE", wide)
+        monkeypatch.setattr("nosplit._attribution.FEWEST_PAIRS", 10**6)
+        found.append(attribute(x, y, bank, weights, columns, np.random.default_rng(0)))
+    for one, other in zip(*found, strict=True):
+        assert one.name == other.name
+        assert_allclose(one[1:], other[1:], rtol=1e-9, atol=1e-12)
+
+
 def test_samples_are_left_as_they_are(shifted):
     x, y, told = shifted
     copies = x.copy(), y.copy()

@@ -18,14 +18,16 @@ between rows, which the bandwidths were made for; shuffled values have the scale
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._pairs import Means, RowPairs, row_pairs
+from nosplit._wide import Sums, can_update
 from nosplit.bank import Bank
 
 __all__ = ["ColumnEffect", "attribute"]
@@ -68,11 +70,8 @@ def attribute(
     """How much of the combination's statistic each column carries; rows are in random order."""
     pairs, shuffles = _room(x, y, bank, len(columns))
     rows = np.array(x[: pairs.n_units]), np.array(y[: pairs.n_units])
-
-    def values(rows: Both) -> Array:
-        return pairs.values(*rows, bank, weights[None])
-
-    draws = [_Shuffle.draw(rows, values, rng) for _ in range(shuffles)]
+    kind = _WideShuffle if can_update(bank, x.shape[1]) else _Shuffle
+    draws = [kind.draw(rows, pairs, bank, weights, rng) for _ in range(shuffles)]
     found = []
     for name, group in columns.items():
         moved = np.mean([draw.moved(group) for draw in draws], axis=0)
@@ -97,6 +96,8 @@ def _room(x: NDArray[Any], y: NDArray[Any], bank: Bank, columns: int) -> tuple[R
     width, n_units = x.shape[1], min(len(x), len(y))
     others = len(bank.others)
     ns = 40.0 + 2.0 * width + 5.0 * len(bank) + others * (400.0 + 20.0 * width)
+    if can_update(bank, width):
+        ns = 300.0 + 10.0 * len(bank)
     wanted = SECONDS * 1e9 / ns / (2 * columns + 2)
     pairs = row_pairs(n_units, int(np.clip(wanted, FEWEST_PAIRS, MOST_PAIRS)))
     return pairs, int(np.clip(wanted // pairs.n_pairs, 1, MOST_SHUFFLES))
@@ -108,27 +109,66 @@ class _Shuffle:
 
     rows: Both
     shuffled: Both
-    whole: Array
-    none: Array
-    values: Callable[[Both], Array]
+    pairs: RowPairs
+    bank: Bank
+    weights: Array
 
     @classmethod
     def draw(
-        cls, rows: Both, values: Callable[[Both], Array], rng: np.random.Generator
-    ) -> _Shuffle:
+        cls, rows: Both, pairs: RowPairs, bank: Bank, weights: Array, rng: np.random.Generator
+    ) -> Self:
         """Shuffle all rows together."""
         n = len(rows[0])
         pool = np.concatenate(rows)[rng.permutation(2 * n)]
-        shuffled = pool[:n], pool[n:]
-        return cls(rows, shuffled, values(rows), values(shuffled), values)
+        new = cls(rows, (pool[:n], pool[n:]), pairs, bank, weights)
+        new.whole, new.none  # noqa: B018 - before any column changes its place
+        return new
+
+    @cached_property
+    def whole(self) -> Array:
+        """Values of the rows as they are."""
+        return self._values(self.rows)
+
+    @cached_property
+    def none(self) -> Array:
+        """Values of the shuffled rows."""
+        return self._values(self.shuffled)
+
+    def _values(self, rows: Both) -> Array:
+        return self.pairs.values(*rows, self.bank, self.weights[None])
 
     def moved(self, group: Group) -> Array:
         """What a group of columns loses and what it gains alone, (2, m)."""
-        # The columns change places, and then back: copies of wide rows would take longer.
-        _exchange(self.rows, self.shuffled, group)
-        without, alone = self.values(self.rows), self.values(self.shuffled)
-        _exchange(self.rows, self.shuffled, group)
+        without, alone = self._exchanged(group)
         return np.concatenate([self.whole - without, alone - self.none])
+
+    def _exchanged(self, group: Group) -> tuple[Array, Array]:
+        """Values of the rows and of the shuffled rows after an exchange of columns."""
+        _exchange(self.rows, self.shuffled, group)
+        values = self._values(self.rows), self._values(self.shuffled)
+        _exchange(self.rows, self.shuffled, group)
+        return values
+
+
+class _WideShuffle(_Shuffle):
+    """The same for wide rows."""
+
+    @cached_property
+    def sums(self) -> tuple[Sums, Sums]:
+        """Sums over all columns."""
+        return self._sums(None)
+
+    def _sums(self, columns: Group | None) -> tuple[Sums, Sums]:
+        rows, shuffled = (
+            Sums.of(both, self.pairs, self.bank, columns) for both in (self.rows, self.shuffled)
+        )
+        return rows, shuffled
+
+    def _exchanged(self, group: Group) -> tuple[Array, Array]:
+        own, other = self._sums(group)
+        rows, shuffled = self.sums
+        without, alone = rows.exchanged(own, other), shuffled.exchanged(other, own)
+        return without.values(self.weights)[None], alone.values(self.weights)[None]
 
 
 def _exchange(rows: Both, others: Both, group: Group) -> None:
