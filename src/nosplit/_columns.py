@@ -12,10 +12,10 @@ import numpy as np
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
 from nosplit._evaluate import BLOCK, _is_finite, evaluate, scatter
-from nosplit._jit import compiled, compiled_fast
+from nosplit._jit import compiled, compiled_fast, number_at
 from nosplit._loops import DOT, L1, SQ
 
-__all__ = ["adjacent_moments"]
+__all__ = ["adjacent_moments", "copy", "deal", "mix"]
 
 
 @compiled_fast
@@ -93,3 +93,38 @@ def adjacent_moments(
                 total[u, v] += part[u, v] + between * done * share
         for u in range(d):
             mean[u] += (part_mean[u] - mean[u]) * share
+
+
+@compiled
+def copy(column: Any, center: float, factor: float, out: Any) -> None:
+    """Values of a column, centred and scaled."""
+    for i in range(out.size):
+        out[i] = (column[i] - center) * factor
+
+
+@compiled
+def mix(pattern: Any, first: int, second: int, out: Any) -> None:
+    """A permutation that is used twice, shifted (see `_blocks.Mixer`)."""
+    n = pattern.size
+    for i in range(n):
+        place = i + first
+        place = pattern[place if place < n else place - n] + second
+        out[i] = pattern[place if place < n else place - n]
+
+
+@compiled
+def deal(addresses: Any, lengths: Any, hands: int, places: Any, out: Any) -> None:
+    """Deal the numbers of several pieces of memory, hand by hand, to their places in the hand.
+
+    Pieces are read in runs, and a hand's places lie close together: both stay in the cache.
+    """
+    start = i = 0
+    for hand in range(hands):
+        room = out[start:]
+        for s in range(addresses.size):
+            first, last = lengths[s] * hand // hands, lengths[s] * (hand + 1) // hands
+            address = addresses[s] + 8 * first
+            for t in range(last - first):
+                room[places[i + t]] = number_at(address + 8 * t)
+            i += last - first
+        start = i

@@ -46,7 +46,7 @@ Caveat = tuple[type[NosplitWarning], str]
 # Values of two files together up to which they are read whole and tested as if in memory.
 SMALL = 20_000_000
 # Rows of the sample that kernels and encoding are fitted on, of a batch, and units in a block.
-PILOT, BATCH, BLOCK = 16_384, 1 << 17, 1 << 14
+PILOT, BATCH, BLOCK = 16_384, 1 << 18, 1 << 14
 # Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
 EVEN = 1.1
 
@@ -117,7 +117,7 @@ def two_sample_files(
         for block in _blocks(readers, deal):
             before = done.moments.n
             done.take(block)
-            if not np.isfinite(done.moments.mean).all():
+            if not done.finite:
                 _blame(block, (x, y), pilot)
             if step is not None:
                 step(done.moments.n - before)
@@ -279,22 +279,24 @@ class Reader:
     def _columns(self, batch: Any, plain: bool) -> Batch:
         if isinstance(batch, np.ndarray) and self.encoding is None:
             rows = np.ascontiguousarray(numeric(batch, self.source.path).T, dtype=np.float64)
-            return Batch(list(rows), raw=False)
+            return Batch([[column] for column in rows], raw=False)
         if plain and all(_is_plain(column) for column in batch.columns):
-            return Batch([_numbers(column) for column in batch.columns], raw=True)
+            return Batch(_numbers(batch.columns), raw=True)
         assert self.encoding is not None
         rows = self.encoding.encode(batch, self.source.path)
-        return Batch(list(np.ascontiguousarray(rows.T)), raw=False)
+        return Batch([[column] for column in np.ascontiguousarray(rows.T)], raw=False)
 
 
 def _is_plain(column: Any) -> bool:
     return column.null_count == 0 and str(column.type) in ("double", "float", "int64", "int32")
 
 
-def _numbers(column: Any) -> Array:
-    """A column of Arrow as an array, without a copy where it lies in one piece."""
-    values = column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
-    return np.asarray(values, dtype=np.float64)
+def _numbers(columns: Sequence[Any]) -> list[list[Array]]:
+    """Columns of Arrow as arrays, where they lie if they are of the right type."""
+    if all(str(column.type) == "double" for column in columns):
+        return [[chunk.to_numpy() for chunk in column.chunks] for column in columns]
+    joined = [np.asarray(column.to_numpy(), dtype=np.float64) for column in columns]
+    return [[np.ascontiguousarray(column)] for column in joined]
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +329,7 @@ class _Pass:
         self.moments = Moments.empty(len(bank))
         self.lags = LagOne.empty(len(bank))
         self.n_units = self.n_used = 0
+        self.finite = True
 
     def take(self, block: Block) -> None:
         """Add a block."""
@@ -347,6 +350,10 @@ class _Pass:
                 values = units.values(Aligned(at[::2], at[1::2]))
                 self.lags += LagOne.of_values(values)
         self.moments += part
+        self.finite = bool(np.isfinite(self.moments.mean).all())
+        if not isinstance(units, Columns):  # the loops there look at every distance, others do not
+            sums = block.x.sum() + block.y.sum()
+            self.finite = self.finite and bool(np.isfinite(sums))
         self.n_units += n
         self.n_used += rows
 
