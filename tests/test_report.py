@@ -314,6 +314,15 @@ def test_without_rows_no_value_is_left(write, of_people_written):
     assert "left out of this report" in Page(private).text
 
 
+def test_without_rows_a_constant_column_has_no_mean(write):
+    x, y = (rows.copy() for rows in samples())
+    x[:, 1] = 1234.5
+    res = nosplit.two_sample_test(x, y, **QUICK)
+    assert "mean 1,234" in write(res, x, y)
+    assert "all the same" in write(res, x, y, rows=False)
+    assert "1,234" not in write(res, x, y, rows=False)
+
+
 def test_figures_hold_no_text_but_numbers():
     x, y = np.random.default_rng(0).normal(size=(2, 50))
     svg = histogram(x, y, key="0") + null_law(x, statistic=3.0, threshold=2.0)
@@ -450,6 +459,19 @@ def test_code_repeats_other_tests(write, answer):
         names["x"] = rows[:, 0]
     again = run_again(write(of_family(answer)), **names)
     assert again.to_dict() == of_family(answer).to_dict()
+
+
+def test_code_repeats_simulation_and_accumulation(write):
+    x, y = numbers(200, 2, 0), numbers(200, 2, 1)
+    normal = models.MultivariateNormal(np.zeros(2))
+    res = nosplit.goodness_of_fit_test(x, normal, calibration=Exact(49))
+    assert 0.1 < res.pvalue < 0.9
+    assert run_again(write(res), x=x, score=normal).to_dict() == res.to_dict()
+    stream = nosplit.TwoSampleAccumulator(KERNELS)
+    stream.update(x, y)
+    res = stream.result()
+    again = run_again(write(res, options={"shuffle": False}), x=x, y=y)
+    assert np.isclose(again.pvalue, res.pvalue, rtol=1e-9)
 
 
 def test_code_repeats_a_test_of_tables(of_people_written):
@@ -655,6 +677,18 @@ def test_command_leaves_rows_out(run):
     source = Path("out.html").read_text(encoding="utf-8")
     assert "Rows that stand out" not in source
     assert not [v for frame in people() for v in frame["income"] if f"{v:.6g}" in source]
+
+
+@pytest.mark.parametrize("command", ["gof a.npy", "independence a.npy b.npy"])
+def test_other_commands_write_reports(run, command, capsys):
+    for name, seed in (("a.npy", 0), ("b.npy", 1)):
+        np.save(name, numbers(40, 1, seed))
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--report", "out.html", "--seed", "3"])
+    assert "Report: out.html" in capsys.readouterr().err
+    text = Page(Path("out.html").read_text(encoding="utf-8")).text
+    assert "rng=3" in text
+    assert "No evidence" in text
 
 
 @pytest.mark.parametrize(

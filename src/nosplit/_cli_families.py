@@ -19,11 +19,14 @@ from nosplit._cli import (
     Method,
     NoShuffle,
     Pairs,
+    Report,
     Seed,
     Workers,
+    check_report,
     finish,
     parse_pairs,
     quietly,
+    write_report,
 )
 from nosplit._errors import InputError
 from nosplit._validation import check_alpha
@@ -62,9 +65,11 @@ def gof(
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
+    report: Report = None,
 ) -> None:
     """Test whether a file holds a sample from a model (goodness of fit)."""
     check_alpha(alpha)
+    check_report(report)
     x = read_array(sample)
     score = parse_model(model, x.shape[1]) if scores is None else read_array(scores)
     result = quietly(
@@ -83,6 +88,8 @@ def gof(
         thin=thin,
     )
     title = f"{sample} and {model if scores is None else scores}"
+    options = {"rng": seed, "shuffle": not no_shuffle, "dependent": dependent, "thin": thin}
+    write_report(result, path=report, alpha=alpha, title=title, options=options)
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 
@@ -106,9 +113,11 @@ def independence(
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
+    report: Report = None,
 ) -> None:
     """Test whether two variables, observed together, are independent."""
     check_alpha(alpha)
+    check_report(report)
     if categories not in ("none", "x", "y", "both"):
         raise InputError(f"`--categories` must be none, x, y or both, got {categories!r}.")
     result = quietly(
@@ -125,12 +134,18 @@ def independence(
         progress=sys.stderr.isatty(),
         unit_size=unit_size,
     )
+    options = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
+    write_report(result, path=report, alpha=alpha, title=f"{x} and {y}", options=options)
     raise finish(result, f"{x} and {y}", alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 
-def _variable(path: str, categories: bool) -> NDArray[Any]:
-    values = read_array(path)
-    return values.astype(str) if categories else values
+def _variable(path: str, categories: bool) -> Any:
+    rows = open_source(path).whole()
+    if not categories:
+        return rows
+    if isinstance(rows, np.ndarray):
+        return rows.astype(str)
+    return rows.cast(type(rows.schema)([(name, "string") for name in rows.column_names]))
 
 
 def parse_model(text: str, p: int) -> models.SamplingModel:

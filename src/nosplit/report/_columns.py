@@ -59,6 +59,8 @@ def _words(column: Column, private: bool) -> str:
     missing = f", {100.0 * column.missing:.2g} % missing" if column.missing else ""
     if not len(column.values):
         return "all missing"
+    if private and np.all(column.values == column.values[0]):
+        return f"all the same{missing}"  # its mean would be the value of every row
     if column.kind == "number":
         mean, sd = np.mean(column.values), np.std(column.values)
         return f"mean {tidy(mean)}, sd {tidy(sd)}{missing}"

@@ -22,6 +22,7 @@ from nosplit.report._words import (
     verdict_words,
 )
 from nosplit.results import TestResult, format_p
+from nosplit.simulation import SIMULATE
 
 __all__ = ["Page", "context"]
 
@@ -132,9 +133,12 @@ def _again(res: TestResult, page: Page) -> dict[str, Any]:
     words = ["With the same data and the same version, this gives the same p-value:"]
     if not page.options and story_of(res) is not VECTOR:
         words.append(
-            "A result does not record its seed: rng=0 and shuffled rows are the defaults. If the "
-            "test had others, put them in."
+            "A result does not record its seed, nor whether rows were shuffled: rng=0 and "
+            "shuffle=True are the defaults, and accumulators keep the order (shuffle=False). If "
+            "the test had others, put them in."
         )
+    if res.calibration == SIMULATE:
+        words.append("It has the default kernels; if the test had others, put them in.")
     options = {"rng": 0} | dict(page.options)
     return {
         "words": words,

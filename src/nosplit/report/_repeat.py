@@ -12,6 +12,7 @@ from nosplit import kernels
 from nosplit.hsic import Tensor
 from nosplit.report._words import MEANS, TWO_SAMPLE, VECTOR, story_of
 from nosplit.results import TestResult
+from nosplit.simulation import SIMULATE
 
 __all__ = ["code", "kernel_code"]
 
@@ -39,7 +40,9 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     if story is MEANS and res.flips is not None:
         keywords["symmetric"] = "True"
     if story not in (MEANS, VECTOR):
-        keywords = {"kernels": _kernels(res), "pairs": _pairs(res.pairs)} | keywords
+        # Simulated samples get kernels of their own scale, unless kernels are given.
+        kernels = {} if res.calibration == SIMULATE else {"kernels": _kernels(res)}
+        keywords = kernels | {"pairs": _pairs(res.pairs)} | keywords
     if story is TWO_SAMPLE and res.encoding is not None:
         keywords |= _table(res.encoding)
     lines = [f"    {name}={value}," for name, value in keywords.items()]

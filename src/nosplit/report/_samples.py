@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._errors import InputError
 from nosplit._frames import is_table, native_columns
+from nosplit._lazy import extra
 
 __all__ = ["Column", "Sample", "as_samples", "column_of"]
 
@@ -92,7 +93,8 @@ def _matched(first: Sample, second: Sample) -> Sample:
 def _table_column(series: Any) -> NDArray[Any]:
     """Numbers as floats, times as they are, all else as objects with None where one is missing."""
     if series.dtype.is_numeric():
-        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+        numbers = series.cast(extra("narwhals", "tables").Float64)
+        return np.asarray(numbers.to_numpy(), dtype=np.float64)
     if series.dtype.is_temporal():
         return np.asarray(series.to_numpy())
     values = np.empty(len(series), dtype=object)
