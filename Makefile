@@ -5,13 +5,13 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
-SOURCES := src tests $(wildcard benchmarks)
+SOURCES := src tests $(wildcard benchmarks docs)
 
 # The tests run in two processes: more BLAS threads than that would only compete.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format browser bench bench-power clean clean-cache
+.PHONY: help venv demo test lint format docs browser bench bench-power clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ venv: $(VENV)/.stamp ## build the virtual environment
 demo: venv ## test MNIST digits, and a pair with no difference
 	@$(BIN)/nosplit demo
 
-test: lint ## lint, types, import contract, doctests, README examples, tests
+test: lint ## lint, types, import contract, doctests, examples of README and docs, tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: venv ## ruff, mypy and the import contract
@@ -46,6 +46,10 @@ lint: venv ## ruff, mypy and the import contract
 format: venv ## apply what ruff can mend
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
+
+docs: venv ## build the documentation site in docs/_build; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
+	@echo "docs/_build/index.html"
 
 browser: ## install chromium for the tests of the report, where apt and root are there
 	@command -v chromium || command -v chromium-browser || { \

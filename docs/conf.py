@@ -1,0 +1,72 @@
+"""Configuration of the documentation site: `make docs` builds it in docs/_build."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nosplit
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "nosplit"
+author = "the nosplit authors"
+copyright = f"{author}, MIT licence"  # Sphinx reads this name
+version = release = nosplit.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line"]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown"}
+
+# Markdown: links to `page.md#heading`, to headings of the third level.
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # the measured pages are written in sections
+
+# Docstrings say the types in words, so signatures need not.
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_param = False
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
+python_maximum_signature_line_length = 88
+# A name in backticks becomes a link where there is something to link to.
+default_role = "py:obj"
+nitpick_ignore_regex = [("py:obj", ".*")]
+
+html_theme = "pydata_sphinx_theme"
+html_title = "nosplit"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_start": ["navbar-logo"],
+    "navbar_center": ["navbar-nav"],
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button-field"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+}
+pygments_style = "default"
+
+
+def setup(app):
+    """Docstrings of properties are sentences; napoleon would read `a: b` in them as a type."""
+    kept = []
+
+    def keep(app, what, name, obj, options, lines):
+        kept[:] = lines
+
+    def restore(app, what, name, obj, options, lines):
+        if what in ("attribute", "data", "property"):
+            lines[:] = kept
+
+    app.connect("autodoc-process-docstring", keep, priority=400)
+    app.connect("autodoc-process-docstring", restore, priority=600)
