@@ -243,6 +243,10 @@ def test_truncated_anywhere_iv(saved):
         refused(saved, "damaged")
 
 
+# Correlations that no three variables have.
+INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
+
+
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
@@ -256,6 +260,7 @@ def test_truncated_anywhere_iv(saved):
         (("state", "moments", "scatter", 0, 1), 1e3, "positive semidefinite|symmetric"),
         (("state", "moments", "scatter", 0, 0), -1.0, "diagonal ≥ 0"),
         (("state", "moments", "scatter"), [[1, 0, 0]] * 3, "symmetric|variance of 0"),
+        (("state", "moments", "scatter"), INDEFINITE, "positive semidefinite"),
         (("state", "moments"), None, "n, mean and scatter"),
         (("state", "lag", "n"), 10**6, "units"),
         (("state", "lag", "mean"), [], "mean"),

@@ -484,6 +484,31 @@ def test_lag_runs_go_on_in_the_next_batch():
     np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
 
 
+def test_lags_of_windows_do_not_depend_on_the_batches():
+    """Disjoint pairs are counted from the beginning, wherever a pass begins."""
+    x, y = samples(801, 801)
+    whole, parts = (TwoSampleAccumulator(KERNELS, pairs=2, limit=31) for _ in range(2))
+    whole.update(x, y)
+    places = range(31, 801, 33)
+    feed(parts, x, y, places, places)
+    lags = [acc._flow.flush(acc._state).lag for acc in (whole, parts)]
+    assert lags[0].neighbours.n == lags[1].neighbours.n
+    np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
+
+
+def test_order_of_merged_streams_is_looked_at():
+    x, y = (np.sort(s, axis=0) for s in samples(3000, 3000, factor=1.0))
+    kernels = (Gaussian(0.5), Gaussian(2.0))
+    fine, sorted_ = TwoSampleAccumulator(kernels), TwoSampleAccumulator(kernels, limit=100)
+    fine.update(*samples(500, 500))
+    sorted_.update(x, y[::-1])
+    sorted_.update(x[:120])
+    fine += sorted_
+    assert fine.n_dropped == 20
+    with pytest.warns(DependentRowsWarning):
+        fine.result()
+
+
 # Tables -----------------------------------------------------------------------------------------
 
 
