@@ -43,7 +43,7 @@ class Column:
         Whether a column of its own says where it is missing.
     idle : bool
         Whether it had nothing to compare where the encoding was fitted: values all the same, or
-        categories all different.
+        categories all different, or all the same but one.
     """
 
     name: str
@@ -65,8 +65,8 @@ class Encoding:
     """How tables become rows of numbers. It holds no rows.
 
     Kernels look at the columns that varied where the encoding was fitted. Under "indicate", a
-    column in which nothing was missing there has no indicator: numbers that are missing later
-    count as the median.
+    column of numbers in which fewer than two were missing there has no indicator: what is missing
+    counts as the median.
 
     Attributes
     ----------

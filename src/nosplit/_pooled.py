@@ -143,19 +143,25 @@ def _fit_column(column: Column, pooled: Array, scaled: bool, policy: str) -> Col
     missing = np.isnan(pooled)
     some = bool(missing.any())
     present = pooled[~missing] if some else pooled
-    same = not len(present) or bool(present.min() == present.max())
     if column.categorical:
-        # Categories that are all different, such as names, are never equal: nothing to compare.
-        distinct = len(np.unique(present)) + some
-        return replace(column, idle=distinct == 1 or distinct == len(pooled))
-    indicated = some and policy == "indicate"
+        return replace(column, idle=_nothing_to_compare(present, len(pooled) - len(present)))
+    # A single odd one out is equal to no other row: no pair of units shows that it is missing.
+    count = int(np.count_nonzero(missing))
+    indicated = policy == "indicate" and 2 <= count <= len(pooled) - 2
     if not len(present):
-        return replace(column, indicated=indicated, idle=True)
+        return replace(column, idle=True)
+    same = bool(present.min() == present.max())
     center, scale = robust_scale(present)
     if not np.isfinite(scale):
         raise InputError(f"column {column.name!r} must hold numbers below 1e300 in size, got more.")
     fitted = replace(column, fill=center, indicated=indicated, idle=same)
     return replace(fitted, center=center, scale=scale) if scaled else fitted
+
+
+def _nothing_to_compare(codes: Array, n_missing: int) -> bool:
+    """Whether categories are all alike but for one row, or all different: no pair shows more."""
+    counts = np.append(np.unique(codes, return_counts=True)[1], n_missing)
+    return bool(counts.sum() - counts.max() <= 1 or counts.max() == 1)
 
 
 @np.errstate(over="ignore", invalid="ignore")
