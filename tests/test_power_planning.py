@@ -239,6 +239,19 @@ def test_no_difference_promises_nothing():
     assert "pilot of 300 rows each" in repr(flat)
 
 
+def test_less_than_nothing_is_not_certainty():
+    """A sample against itself: values are below chance, and what that allows is still wide."""
+    x = np.random.default_rng(6).normal(size=(60, 2))
+    flat = nosplit.pilot(x, x)
+    assert not flat.mu.any()
+    assert not flat.zeta.any()
+    found = predict_power(flat, n=1000, trials=1000, pairs="complete")
+    assert abs(found.power - 0.05) < 0.01 + Z * np.sqrt(2 * 0.05 * 0.95 / 1000)
+    assert found.high > 0.5
+    with pytest.raises(InputError, match="`power` = 0.8 is not reached"):
+        sample_size(flat, pairs="linear", calibration="asymptotic", limit=10_000)
+
+
 # Units drawn again --------------------------------------------------------------------------------
 
 

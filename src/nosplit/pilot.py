@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from nosplit.calibration import read_samples
 from nosplit.effects import Effects
 from nosplit.methods._base import prepare
 from nosplit.methods.ost import project
-from nosplit.normal import Whitening
+from nosplit.normal import Whitened, Whitening
 from nosplit.pairing import Tile
 from nosplit.recipes import Kernels
 from nosplit.tables import Options
@@ -31,8 +32,8 @@ Array = NDArray[np.float64]
 FEWEST_ROWS, MOST_EFFECTS = 20, 200
 # Pairs that are looked at, and units in a block of them.
 PAIRS, SMALLEST_BLOCK, LARGEST_BLOCK = 8_000_000, 64, 512
-# Simulated pilots for each of so many lengths of μ, and a length that counts as none.
-DRAWS, LENGTHS, TINY = 1000, 33, 1e-9
+# Simulated pilots for each of so many lengths of μ.
+DRAWS, LENGTHS = 1000, 33
 
 
 def pilot(
@@ -95,11 +96,11 @@ def pilot(
         "n_rows": n,
         "effects": Effects.from_values(units.values(Tile(some, some))),
     }
-    low, middle, high = found.lengths
-    # Below the length that noise has, ζ₁ does not tell how long μ is.
-    reference = max(middle, found.noise)
-    shortest, longest = (found.at(v, v / reference, **shared) for v in (low, high))
-    return found.at(middle, 1.0, bounds=(shortest, longest), **shared)
+    middle = found.lengths[1]
+    # ζ₁ goes with the length of μ. Below the noise of the pilot it does not tell that length.
+    reference = max(middle, found.noise) or 1.0
+    shortest, middling, longest = (found.at(v, v / reference, **shared) for v in found.lengths)
+    return replace(middling, bounds=(shortest, longest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,33 +183,58 @@ def _located(mu: Array, cov: Array, zeta: Array, pairs: float, shared: float) ->
     more so in some directions than in others, so the pilot is simulated with means of the same
     direction and of many lengths: those fit that would give a length like the observed one.
     """
-    spread = cov + shared * zeta
-    white = Whitening()(cov)
-
-    def projected(tau: Array) -> Array:
-        batch = prepare(tau, spread, Whitening())
-        found = project(batch)
-        length = np.linalg.norm(found.direction, axis=1)
-        size = np.maximum(found.statistic, 0.0) / np.where(length > 0, length, 1.0)
-        on_cone = batch.white.colour(found.direction) * batch.white.scale
-        return on_cone * np.where(size > 0, size, TINY)[:, None]
-
-    def norm(tau: Array) -> Array:
-        return np.asarray(np.linalg.norm(white.whiten(tau), axis=1))
-
-    tau = projected(np.sqrt(pairs) * mu[None])
-    length = float(norm(tau)[0])
-    unit = tau[0] / (length or 1.0)
-    tail = white.weights(white.whiten(unit[None]))[0]
-    sd = float(np.sqrt(tail @ spread @ tail))
-    lengths = np.linspace(0.0, length + 5.0 * sd, LENGTHS)
+    cone = _Cone(cov, cov + shared * zeta)
+    rays, sizes = cone.project(np.sqrt(pairs) * mu[None])
+    unit, length = rays[0], float(sizes[0])
+    sd = cone.noise(unit)
+    lengths = np.linspace(0.0, length + 6.0 * sd, LENGTHS)
     # A longer mean has a larger ζ₁, and so more noise.
+    growth = np.sqrt(shared * lengths / (max(length, sd) or 1.0))
     z = np.random.default_rng(0).standard_normal((2, DRAWS, len(mu)))
-    size = np.sqrt(shared * lengths / max(length, sd))[:, None, None]
-    noise = z[0] @ root(cov) + size * (z[1] @ root(zeta))
-    again = norm(projected((lengths[:, None, None] * unit + noise).reshape(-1, len(mu))))
-    shorter = np.mean(again.reshape(LENGTHS, DRAWS) <= length * (1.0 + 1e-9), axis=1)
-    shorter = np.minimum.accumulate(shorter)
-    low, middle, high = np.interp([0.025, 0.5, 0.975], 1.0 - shorter, lengths)
+    noise = z[0] @ root(cov) + growth[:, None, None] * (z[1] @ root(zeta))
+    tau = lengths[:, None, None] * unit + noise
+    again = cone.project(tau.reshape(-1, len(mu)))[1].reshape(LENGTHS, DRAWS)
+    low, middle = _fitting(again, lengths, length, (0.025, 0.5))
+    # A pilot that shows less than pilots without a difference do knows no more than those.
+    (high,) = _fitting(again, lengths, max(length, float(np.median(again[0]))), (0.975,))
     direction = np.maximum(unit, 0.0) / np.sqrt(pairs)
-    return _Estimated(direction, cov, zeta, sd, (float(low), float(middle), float(high)))
+    return _Estimated(direction, cov, zeta, sd, (low, middle, max(high, middle)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cone:
+    """The cone μ ≥ 0, with lengths in the metric of Σ and projections in that of the pilot's error.
+
+    The projection is OST's.
+    """
+
+    cov: Array
+    spread: Array
+
+    def project(self, tau: Array) -> tuple[Array, Array]:
+        """Rays of length one, (B, d), and how far along them the projections are, (B,)."""
+        batch = prepare(tau, self.spread, Whitening())
+        found = project(batch)
+        ray = batch.white.colour(found.direction) * batch.white.scale
+        scale = np.linalg.norm(self._white.whiten(ray), axis=1)
+        size = np.linalg.norm(found.direction, axis=1)
+        share = np.maximum(found.statistic, 0.0) / np.where(size > 0, size, 1.0)
+        return ray / np.where(scale > 0, scale, 1.0)[:, None], share * scale
+
+    def noise(self, unit: Array) -> float:
+        """Standard error of the length of a mean along a ray."""
+        beta = self._white.weights(self._white.whiten(unit[None]))[0]
+        return float(np.sqrt(beta @ self.spread @ beta))
+
+    @cached_property
+    def _white(self) -> Whitened:
+        return Whitening()(self.cov)
+
+
+def _fitting(
+    again: Array, lengths: Array, observed: float, chances: tuple[float, ...]
+) -> list[float]:
+    """Lengths at which a longer estimate than the observed one has the given chances."""
+    longer = np.mean(again > observed * (1.0 + 1e-9), axis=1)
+    found = np.interp(chances, np.maximum.accumulate(longer), lengths)
+    return [float(v) for v in found]
