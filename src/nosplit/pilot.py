@@ -218,7 +218,9 @@ class _Cone:
         ray = batch.white.colour(found.direction) * batch.white.scale
         scale = np.linalg.norm(self._white.whiten(ray), axis=1)
         size = np.linalg.norm(found.direction, axis=1)
-        share = np.maximum(found.statistic, 0.0) / np.where(size > 0, size, 1.0)
+        # Where no kernel sees a difference, a combination that does is no evidence of one.
+        seen = np.where(np.any(tau > 0, axis=1), np.maximum(found.statistic, 0.0), 0.0)
+        share = seen / np.where(size > 0, size, 1.0)
         return ray / np.where(scale > 0, scale, 1.0)[:, None], share * scale
 
     def noise(self, unit: Array) -> float:
