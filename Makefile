@@ -48,7 +48,7 @@ format: venv ## apply what ruff can mend
 	$(BIN)/ruff format $(SOURCES)
 
 docs: venv ## build the documentation site in docs/_build; a warning is an error
-	$(BIN)/python -m sphinx -W --keep-going -n -q docs docs/_build
+	$(BIN)/python -m sphinx -E -W --keep-going -n -q docs docs/_build
 	@echo "docs/_build/index.html"
 
 browser: ## install chromium for the tests of the report, where apt and root are there

@@ -56,17 +56,33 @@ html_theme_options = {
 }
 pygments_style = "default"
 
+# Pages that stand alone have no neighbours to list.
+html_sidebars = {page: [] for page in ("index", "quick_start", "comparison", "changelog")}
+
 
 def setup(app):
+    """Say how docstrings are read."""
+    app.connect("autodoc-process-signature", hide_constructor)
+    app.connect("autodoc-process-docstring", keep_sentence, priority=400)
+    app.connect("autodoc-process-docstring", restore_sentence, priority=600)
+
+
+def hide_constructor(app, what, name, thing, options, signature, returns):
+    """What a test returns is described by its attributes; nobody calls its constructor."""
+    if what == "class" and "Attributes\n" in (text := thing.__doc__ or ""):
+        return (signature if "Parameters\n" in text else ""), returns
+    return None
+
+
+sentence = []
+
+
+def keep_sentence(app, what, name, thing, options, lines):
     """Docstrings of properties are sentences; napoleon would read `a: b` in them as a type."""
-    kept = []
+    sentence[:] = lines
 
-    def keep(app, what, name, obj, options, lines):
-        kept[:] = lines
 
-    def restore(app, what, name, obj, options, lines):
-        if what in ("attribute", "data", "property"):
-            lines[:] = kept
-
-    app.connect("autodoc-process-docstring", keep, priority=400)
-    app.connect("autodoc-process-docstring", restore, priority=600)
+def restore_sentence(app, what, name, thing, options, lines):
+    """Put it back."""
+    if what in ("attribute", "data", "property"):
+        lines[:] = sentence
