@@ -80,7 +80,11 @@ def test_json_is_the_result(run, files, samples):
     expected = nosplit.two_sample_test(
         samples[0], samples[2], kernels="paper2", calibration="exact"
     ).to_dict()
-    assert printed == json.loads(json.dumps(expected)) | {"reject": True, "alpha": 0.1}
+    assert printed == json.loads(json.dumps(expected)) | {
+        "reject": True,
+        "alpha": 0.1,
+        "schema": 1,
+    }
 
 
 def test_infinite_truncation_is_null_in_json(run, files):

@@ -42,7 +42,7 @@ class Mixer:
     """
 
     rng: np.random.Generator
-    known: dict[int, Index] = field(default_factory=dict)
+    known: dict[int, NDArray[np.uint16]] = field(default_factory=dict)
     room: Array = field(default_factory=lambda: np.empty(0))
 
     def __call__(self, columns: Sequence[Sequence[Array]]) -> Array:
@@ -73,7 +73,7 @@ class Mixer:
         places, start = np.empty(int(lengths.sum()), dtype=np.uint16), 0
         for size in map(int, sizes):
             if size not in self.known:
-                self.known[size] = self.rng.permutation(size)
+                self.known[size] = self.rng.permutation(size).astype(np.uint16)
             shifts = self.rng.integers(max(size, 1), size=2)
             mix(self.known[size], *shifts, places[start : start + size])
             start += size

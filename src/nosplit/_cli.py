@@ -43,6 +43,9 @@ __all__ = [
     "write_report",
 ]
 
+# Version of the keys that `--json` prints, listed in docs/json.md.
+SCHEMA = 1
+
 Alpha = Annotated[float, typer.Option(help="Level of the test.")]
 Method = Annotated[
     str,
@@ -152,4 +155,5 @@ def parse_pairs(text: str) -> Pairing | str | int:
 
 
 def print_json(values: dict[str, Any]) -> None:
-    typer.echo(json.dumps(values, allow_nan=False))
+    """Print values on one line, with the version of their keys (docs/json.md)."""
+    typer.echo(json.dumps({**values, "schema": SCHEMA}, allow_nan=False))

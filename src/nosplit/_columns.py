@@ -107,9 +107,10 @@ def mix(pattern: Any, first: int, second: int, out: Any) -> None:
     """A permutation that is used twice, shifted (see `_blocks.Mixer`)."""
     n = pattern.size
     for i in range(n):
+        # No branch: half of them would be taken, at random.
         place = i + first
-        place = pattern[place if place < n else place - n] + second
-        out[i] = pattern[place if place < n else place - n]
+        place = np.int64(pattern[place - n * (place >= n)]) + second
+        out[i] = pattern[place - n * (place >= n)]
 
 
 @compiled

@@ -1,0 +1,139 @@
+"""Tests of files larger than memory, beside reading them with pyarrow alone.
+
+    python benchmarks/files.py --rows 100000000 --folder /data
+
+Every measurement is a process of its own, for its peak of memory, after a small test that loads the
+compiled loops. They run in turns, and the fastest of each counts. The files hold repeated blocks
+of normal numbers, which costs little to write and as much to read as any others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROWS, COLUMNS, GROUP = 10_000_000, 10, 1 << 20
+WAYS = ("batches", "row groups", "in order", "mixed")
+
+
+def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
+    """Two files of so many rows each."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for seed, name in enumerate("xy"):
+        rng = np.random.default_rng(seed)
+        blocks = [
+            pa.table({f"c{j}": rng.standard_normal(GROUP) for j in range(COLUMNS)})
+            for _ in range(3)
+        ]
+        file = folder / f"{name}.parquet"
+        with pq.ParquetWriter(file, blocks[0].schema, compression=compression) as writer:
+            for i, start in enumerate(range(0, rows, GROUP)):
+                writer.write_table(blocks[i % 3].slice(0, min(GROUP, rows - start)))
+
+
+def read_alone(folder: Path, way: str) -> int:
+    """All rows of both files, read by pyarrow and dropped."""
+    import pyarrow.parquet as pq
+
+    count = 0
+    for name in "xy":
+        file = pq.ParquetFile(folder / f"{name}.parquet")
+        if way == "batches":
+            count += sum(len(batch) for batch in file.iter_batches())
+        else:
+            count += sum(len(file.read_row_group(i)) for i in range(file.num_row_groups))
+    return count
+
+
+def test_them(folder: Path, way: str) -> int:
+    import nosplit
+
+    paths = folder / "x.parquet", folder / "y.parquet"
+    return nosplit.two_sample_test(*paths, shuffle=way == "mixed").n_used
+
+
+def warm_up() -> None:
+    """Load the compiled loops with a small test."""
+    from nosplit import larger
+
+    usual, larger.SMALL = larger.SMALL, 0
+    with tempfile.TemporaryDirectory() as folder:
+        write_pair(Path(folder), 100_000)
+        for way in ("in order", "mixed"):
+            test_them(Path(folder), way)
+    larger.SMALL = usual
+
+
+def measure(folder: Path, way: str) -> None:
+    """Print seconds and the peak of memory, in MB."""
+    if way in ("in order", "mixed"):
+        warm_up()
+    start = time.perf_counter()
+    (read_alone if way in ("batches", "row groups") else test_them)(folder, way)
+    seconds = time.perf_counter() - start
+    status = Path("/proc/self/status").read_text()
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    print(seconds, peak / 1e3)
+
+
+def measured(folder: Path, repeats: int) -> dict[str, tuple[float, float]]:
+    """Seconds and MB of each way, best of several runs in turns."""
+    best: dict[str, tuple[float, float]] = {}
+    for _ in range(repeats):
+        for way in WAYS:
+            command = [sys.executable, __file__, "--measure", way, "--folder", str(folder)]
+            out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            seconds, peak = map(float, out.split())
+            old = best.get(way, (float("inf"), 0.0))
+            best[way] = min(old[0], seconds), max(old[1], peak)
+    return best
+
+
+def rows(
+    number: int = ROWS, folder: Path | None = None, repeats: int = 3
+) -> list[tuple[str, str, str]]:
+    """Lines of the table."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        write_pair(Path(place), number)
+        size = sum(file.stat().st_size for file in Path(place).iterdir())
+        best = measured(Path(place), repeats)
+    millions = f"2 × {number / 1e6:g} million rows × {COLUMNS}"
+
+    def line(what: str, way: str, aim: str) -> tuple[str, str, str]:
+        seconds, peak = best[way]
+        ratio = f"{best['batches'][0] / seconds:.2f} of reading in batches, "
+        value = f"{seconds:.1f} s, {size / seconds / 1e9:.2f} GB/s, {peak:,.0f} MB"
+        return f"{what}, {millions}", ratio * (way != "batches") + value, aim
+
+    return [
+        line("parquet: pyarrow alone, in batches", "batches", "report"),
+        line("parquet: pyarrow alone, by row group", "row groups", "report"),
+        line("parquet: test, in order", "in order", "≥ 0.8, < 1000 MB"),
+        line("parquet: test, mixed (default)", "mixed", "≥ 0.4, < 1000 MB"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS, help="of each of two files")
+    parser.add_argument("--folder", type=Path, help="where to write them")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--measure", choices=WAYS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        measure(arguments.folder, arguments.measure)
+        return
+    for line in rows(arguments.rows, arguments.folder, arguments.repeats):
+        print("| " + " | ".join(line) + " |")
+
+
+if __name__ == "__main__":
+    main()

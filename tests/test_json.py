@@ -1,0 +1,88 @@
+"""What `--json` prints is what docs/json.md lists: no key more, no key less, of those types."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nosplit.cli import main
+
+PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+TYPES = {
+    "string": str,
+    "strings": str,
+    "number": (int, float),
+    "numbers": (int, float),
+    "integer": int,
+    "integers": int,
+    "boolean": bool,
+    "null": type(None),
+    "object": dict,
+    "objects": dict,
+}
+SMALL = "--kernels paper2 --calibration exact --pairs 3"
+
+
+def listed(section):
+    """Keys and types of a section of the page."""
+    text = PAGE.read_text(encoding="utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
+
+
+def fits(value, kind):
+    if kind.startswith("list of "):
+        return isinstance(value, list) and all(
+            fits(v, kind.removeprefix("list of ")) for v in value
+        )
+    if kind.startswith("lists of "):
+        return fits(value, f"list of {kind.removeprefix('lists of ')}")
+    return isinstance(value, TYPES[kind]) and not (kind != "boolean" and isinstance(value, bool))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("ref", "cur"):
+        np.savetxt(
+            f"{name}.csv", rng.normal(size=(80, 2)), delimiter=",", header="a,b", comments=""
+        )
+        np.save(f"{name}.npy", rng.normal(size=(80, 2)))
+        np.save(f"many-{name}.npy", rng.normal(size=(600, 2)))
+
+
+COMMANDS = [
+    ("Results", f"test ref.csv cur.csv {SMALL}"),
+    ("Results", "test many-ref.npy many-cur.npy --kernels paper2 --pairs linear --method ost"),
+    ("Results", "gof ref.npy --pairs 3"),
+    ("Results", "independence ref.npy cur.npy"),
+    ("Plans", "plan --n 500 --p 2"),
+    ("Plans", "plan --n 50000000"),
+    ("Accumulators", "accumulate many-ref.npy many-cur.npy --kernels paper2 --out state.json"),
+    ("Accumulators", "accumulate ref.npy cur.npy --kernels-from state.json --out more.json"),
+    ("Accumulators", "merge state.json more.json --out both.json"),
+    ("Results", "result state.json"),
+    ("Power", "power many-ref.npy many-cur.npy --kernels paper1 --method best --pairs linear"),
+    ("Calibration", "calibrate ref.npy cur.npy --kernels paper1 --trials 40 --pairs linear"),
+]
+
+
+def test_keys_are_those_of_the_page(files, capsys):
+    if not PAGE.exists():
+        pytest.skip("the documentation is not here")
+    for section, command in COMMANDS:
+        with pytest.raises(SystemExit) as stop:
+            main([*command.split(), "--json"])
+        out, err = capsys.readouterr()
+        assert not stop.value.code, err
+        printed, page = json.loads(out, parse_constant=pytest.fail), listed(section)
+        assert out.count("\n") == 1
+        assert printed.keys() == page.keys(), command
+        assert printed["schema"] == 1
+        for key, value in printed.items():
+            kinds = page[key].split(" or ")
+            assert any(fits(value, kind) for kind in kinds), f"{command}: {key} = {value!r}"
