@@ -200,6 +200,17 @@ def test_error_of_the_mean_counts_pairs_that_share_a_unit_against_theory():
     assert_allclose(means.error(one), noise.std() / math.sqrt(len(noise)), rtol=0.25)
 
 
+def test_values_need_not_be_kept_properties():
+    x, y = samples(57, 2, seed=16)
+    bank = Bank(FEW)
+    for wanted in (57, 300, 10**6):
+        pairs = row_pairs(57, wanted)
+        kept = Means.of(pairs.values(x, y, bank, np.eye(3)), pairs)
+        folded = Means.of_kernels(x, y, bank, pairs)
+        for name in ("mean", "cov", "shared"):
+            assert_allclose(getattr(folded, name), getattr(kept, name), rtol=1e-9, atol=1e-12)
+
+
 def test_pairs_are_different_pairs_of_different_units():
     for n, wanted in ((3, 1), (9, 1000), (10, 20), (2000, 10_000)):
         pairs = row_pairs(n, wanted)

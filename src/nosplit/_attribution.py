@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._pairs import Means, RowPairs, row_pairs
+from nosplit._pairs import Means, RowPairs, nominal_ns, row_pairs
 from nosplit._wide import Sums, can_update
 from nosplit.bank import Bank
 
@@ -94,10 +94,8 @@ def _column(name: str, means: Means) -> ColumnEffect:
 def _room(x: NDArray[Any], y: NDArray[Any], bank: Bank, columns: int) -> tuple[RowPairs, int]:
     """Pairs and shuffles for the nominal time; all rows of a small sample, several times."""
     width, n_units = x.shape[1], min(len(x), len(y))
-    others = len(bank.others)
-    ns = 40.0 + 2.0 * width + 5.0 * len(bank) + others * (400.0 + 20.0 * width)
-    if can_update(bank, width):
-        ns = 300.0 + 10.0 * len(bank)
+    wide = can_update(bank, width)
+    ns = 300.0 + 10.0 * len(bank) if wide else nominal_ns(bank, width)
     wanted = SECONDS * 1e9 / ns / (2 * columns + 2)
     pairs = row_pairs(n_units, int(np.clip(wanted, FEWEST_PAIRS, MOST_PAIRS)))
     return pairs, int(np.clip(wanted // pairs.n_pairs, 1, MOST_SHUFFLES))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._pairs import Means, row_pairs
+from nosplit._pairs import Means, nominal_ns, row_pairs
 from nosplit._witness import witness_at
 from nosplit.bank import Bank
 from nosplit.methods import METHODS, OST, Method, Split
@@ -24,8 +24,8 @@ __all__ = ["Effect", "KernelEffect", "effect_of", "kernel_effects", "learner"]
 Array = NDArray[np.float64]
 Estimate = tuple[float, float]  # with its standard error
 
-# Numbers that the values of pairs may take up.
-MOST_VALUES = 1 << 22
+# Nominal seconds of one core for the values of pairs.
+SECONDS = 0.25
 # Where Cohen's d = 0.2, 0.5 and 0.8 lie on the scale of `separation`: Φ(d / √2) for normal laws.
 LIMITS = ((0.556, "very small"), (0.638, "small"), (0.714, "medium"), (np.inf, "large"))
 
@@ -89,9 +89,10 @@ def learner(name: str) -> Method:
 
 
 def means_of(x: NDArray[Any], y: NDArray[Any], bank: Bank) -> Means:
-    """Means of the values of all kernels over as many pairs as there is room for."""
-    pairs = row_pairs(min(len(x), len(y)), MOST_VALUES // len(bank))
-    return Means.of(pairs.values(x, y, bank, np.eye(len(bank))), pairs)
+    """Means of the values of all kernels, over as many pairs as there is time for."""
+    wanted = int(1e9 * SECONDS / nominal_ns(bank, x.shape[1]))
+    pairs = row_pairs(min(len(x), len(y)), wanted)
+    return Means.of_kernels(x, y, bank, pairs)
 
 
 def kernel_effects(means: Means, labels: list[str]) -> tuple[KernelEffect, ...]:
@@ -113,7 +114,8 @@ def effect_of(
     rows: int,
 ) -> Effect:
     """The size of a difference; the witness function looks at `rows` rows of either sample."""
-    parts = [(x[i::2], y[i::2]) for i in (0, 1)]
+    # Contiguous, as the compiled loops want their rows.
+    parts = [(np.array(x[i::2]), np.array(y[i::2])) for i in (0, 1)]
     means = [means_of(*part, bank) for part in parts]
     beta = [learn(m, method, weights) for m in means]
     # The weights of one half with the moments of the other.

@@ -20,7 +20,7 @@ from nosplit.mmd import Paired
 from nosplit.order import Natural
 from nosplit.pairing import Band, Window
 
-__all__ = ["Means", "RowPairs", "row_pairs"]
+__all__ = ["Means", "RowPairs", "nominal_ns", "row_pairs"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -64,6 +64,12 @@ class RowPairs:
         return np.concatenate(parts, axis=1)
 
 
+def nominal_ns(bank: Bank, width: int) -> float:
+    """Nanoseconds of one core for a pair, rounded from measurements on a 2.8 GHz server core."""
+    others = len(bank.others)
+    return 40.0 + 2.0 * width + 5.0 * len(bank) + others * (400.0 + 20.0 * width)
+
+
 def row_pairs(n_units: int, pairs: int) -> RowPairs:
     """About so many pairs of at most `n_units` units, which take part in two or more each."""
     n_units = max(3, min(n_units, pairs // 2))
@@ -92,6 +98,21 @@ class Means:
     n_pairs: int
 
     @classmethod
+    def of_kernels(cls, x: NDArray[Any], y: NDArray[Any], bank: Bank, pairs: RowPairs) -> Means:
+        """Means of the values of all kernels, of which none is kept."""
+        units = Paired(x, y, Natural(), Natural(), bank, range(pairs.n_units))
+        d, m = len(bank), pairs.n_pairs
+        total, second, sums = np.zeros(d), np.zeros((d, d)), np.zeros((d, pairs.n_units))
+        for band in pairs.bands:
+            values = units.values(band)
+            total += values.sum(axis=1)
+            second += values @ values.T
+            _add_by_unit(values, band, sums)
+        mean = total / m
+        sums -= 2 * pairs.R * mean[:, None]  # every unit takes part in so many pairs
+        return cls._put_together(mean, second - m * np.outer(mean, mean), sums, m)
+
+    @classmethod
     def of(cls, values: Array, pairs: RowPairs) -> Means:
         """Means of values (k, m) of pairs."""
         m = values.shape[1]
@@ -100,6 +121,10 @@ class Means:
         scatter = rest @ rest.T
         a, b = pairs.index
         sums = np.stack([_by_unit(row, a, b, pairs.n_units) for row in rest])
+        return cls._put_together(mean, scatter, sums, m)
+
+    @classmethod
+    def _put_together(cls, mean: Array, scatter: Array, sums: Array, m: int) -> Means:
         # Every pair is in the sums of two units, with itself: what is left are pairs of pairs.
         return cls(mean, scatter / m, (sums @ sums.T - 2.0 * scatter) / m**2, m)
 
@@ -123,3 +148,12 @@ class Means:
 def _by_unit(values: Array, a: Index, b: Index, n_units: int) -> Array:
     """Sum of the values of the pairs that each unit takes part in."""
     return np.asarray(np.bincount(a, values, n_units) + np.bincount(b, values, n_units))
+
+
+def _add_by_unit(values: Array, band: Band, sums: Array) -> None:
+    """Add the values of a band, lag by lag, to the sums (d, N) of the units of their pairs."""
+    by_lag = values.reshape(len(values), band.R, len(band.units))
+    sums[:, band.units.start : band.units.stop] += by_lag.sum(axis=1)
+    units = np.arange(band.units.start, band.units.stop)
+    for r in range(band.R):
+        sums[:, (units + r + 1) % sums.shape[1]] += by_lag[:, r]
