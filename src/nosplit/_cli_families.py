@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 import nosplit
 from nosplit import models
@@ -29,8 +28,9 @@ from nosplit._cli import (
     write_report,
 )
 from nosplit._errors import InputError
+from nosplit._lazy import extra
 from nosplit._validation import check_alpha
-from nosplit.files import read_array
+from nosplit.files import open_source, read_array
 
 __all__ = ["gof", "independence"]
 
@@ -145,7 +145,8 @@ def _variable(path: str, categories: bool) -> Any:
         return rows
     if isinstance(rows, np.ndarray):
         return rows.astype(str)
-    return rows.cast(type(rows.schema)([(name, "string") for name in rows.column_names]))
+    pa = extra("pyarrow", "tables")
+    return rows.cast(pa.schema([(name, pa.string()) for name in rows.column_names]))
 
 
 def parse_model(text: str, p: int) -> models.SamplingModel:
