@@ -37,6 +37,8 @@ KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
 def client():
     """A cluster of two worker processes, each watched by a nanny that starts it again."""
     with (
+        # Without it, a test whose workers are all gone would wait for ever.
+        dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"}),
         LocalCluster(
             n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
         ) as cluster,
@@ -259,6 +261,19 @@ def test_what_is_found_late_says_where_iv(here):
     frames = (dd.from_pandas(pd.DataFrame(s, columns=["a", "b"]), npartitions=4) for s in (x, y))
     with pytest.raises(InputError, match=r"1 of 5,000 in 'a'.*rows 5,000 to 9,999 of `x`"):
         nosplit.dask.two_sample_test(*frames)
+
+
+def test_rows_that_change_iv(here):
+    """Partitions that have another number of rows each time they are computed."""
+    calls = []
+
+    def growing(_):
+        calls.append(None)
+        return pd.DataFrame({"a": np.arange(100.0 + len(calls))})
+
+    x = dd.from_map(growing, range(2), meta=growing(0).iloc[:0])
+    with pytest.raises(InputError, match=r"the same rows each time .*x\.persist\(\) on Dask"):
+        nosplit.dask.two_sample_test(x, x)
 
 
 def test_missing_extra_iv(monkeypatch):

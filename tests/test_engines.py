@@ -181,5 +181,5 @@ def test_rows_that_are_not_there_iv():
     task = Task(Samples(10, 10), Adjacent(), BANK)
     (block,) = make_blocks(10, Adjacent(), [])
     rows = np.zeros((10, 1))
-    with pytest.raises(InputError, match=r"must keep their rows: 10 and 10 .* 10 and 11 came"):
+    with pytest.raises(InputError, match=r"the same rows .* got 10 and 11 where 10 and 10 were"):
         task.part(rows, np.zeros((11, 1)), block)

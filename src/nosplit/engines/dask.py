@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nosplit._errors import InputError
 from nosplit.engines.cluster import Found, Numbers, Reader, cluster_test, settled
 from nosplit.engines.layout import Block, Samples, overlaps
-from nosplit.engines.parts import FAN_IN, Part, Task
+from nosplit.engines.parts import FAN_IN, Part, Task, changed
 from nosplit.methods import Method
 from nosplit.pairing import Pairing
 from nosplit.recipes import Kernels
@@ -80,27 +80,27 @@ class Partitions:
         return sum(self.lengths)
 
     @cached_property
-    def ends(self) -> list[int]:
-        """Number of rows up to the end of each partition."""
-        return list(running_sum(self.lengths))
+    def firsts(self) -> list[int]:
+        """Position of the first row of each partition, and of the end."""
+        return list(running_sum(self.lengths, initial=0))
 
-    def places(self, runs: Iterable[range]) -> list[tuple[Any, range, int]]:
-        """Where runs of rows lie: partition, rows of it, and the first one's place in all."""
-        return [
-            (self.parts[k], rows, self.ends[k] - self.lengths[k] + rows.start)
-            for run in runs
-            for k, rows in overlaps(run, self.lengths)
-        ]
+    def places(self, runs: Iterable[range]) -> list[tuple[int, range]]:
+        """Where runs of rows lie: number of the partition, and rows of it."""
+        return [place for run in runs for place in overlaps(run, self.lengths)]
 
     def raw(self, runs: Iterable[range]) -> list[Any]:
         """Runs of rows as they are, in pieces."""
-        return [delayed(_piece)(part, rows) for part, rows, _ in self.places(runs)]
+        return [
+            delayed(_piece)(self.parts[k], rows, self.lengths[k]) for k, rows in self.places(runs)
+        ]
 
     def numbers(self, runs: Iterable[range], reader: Any) -> list[Any]:
         """Runs of rows as numbers, in pieces; made where the partition is."""
         return [
-            delayed(_numbers)(part, rows, reader, self.name, first)
-            for part, rows, first in self.places(runs)
+            delayed(_numbers)(
+                self.parts[k], rows, self.lengths[k], reader, self.name, self.firsts[k]
+            )
+            for k, rows in self.places(runs)
         ]
 
 
@@ -126,16 +126,20 @@ def _complete(part: Any, places: list[int]) -> Any:
     return part[~np.isnan(part[:, places]).any(axis=1)]
 
 
-def _piece(part: Any, rows: range) -> Any:
-    """Some of the rows of a partition."""
+def _piece(part: Any, rows: range, counted: int) -> Any:
+    """Some of the rows of a partition, which must have as many as were counted."""
+    if len(part) != counted:
+        raise changed(f"got {len(part):,} in a partition where {counted:,} were")
     if len(rows) == len(part):
         return part
     cut = slice(rows.start, rows.stop)
     return part.iloc[cut] if hasattr(part, "iloc") else part[cut]
 
 
-def _numbers(part: Any, rows: range, reader: Reader, name: str, first: int) -> NDArray[Any]:
-    return reader(_piece(part, rows), name, first)
+def _numbers(
+    part: Any, rows: range, counted: int, reader: Reader, name: str, first: int
+) -> NDArray[Any]:
+    return reader(_piece(part, rows, counted), name, first + rows.start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +174,7 @@ class DaskCluster:
         samples = self.samples
         sides = (self.x, self.y)
         most = max(sides, key=lambda side: (side.n, len(side.lengths)))
-        return [samples.unit_at(end) for end in most.ends if end]
+        return [samples.unit_at(first) for first in most.firsts]
 
     def total(self, task: Task, blocks: Sequence[Block], reader: Reader) -> Part:
         """The sum of what the blocks give, by a tree of tasks."""

@@ -21,7 +21,7 @@ from nosplit.moments import Moments
 from nosplit.order import Natural
 from nosplit.pairing import Aligned, Pairing, Window
 
-__all__ = ["FAN_IN", "Part", "Task", "check_rows", "units_of"]
+__all__ = ["FAN_IN", "Part", "Task", "changed", "check_rows", "units_of"]
 
 Array = NDArray[np.float64]
 
@@ -92,10 +92,7 @@ def units_of(
     n, order = len(counts), Natural()
     few, many = (x, y) if samples.n <= samples.m else (y, x)
     if (len(few), len(many)) != (n, int(counts.sum())):
-        raise InputError(
-            f"`x` and `y` must keep their rows: {n} and {counts.sum()} of them were to come, and "
-            f"{len(few)} and {len(many)} came."
-        )
+        raise changed(f"got {len(few):,} and {len(many):,} where {n:,} and {counts.sum():,} were")
     if samples.n == samples.m:
         return Paired(x, y, order, order, bank, range(n))
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -111,6 +108,14 @@ def _lags(units: Paired | Grouped, block: Block, d: int) -> LagOne:
         values = units.values(Aligned(range(start, stop, 2), range(start + 1, stop, 2)))
         found += LagOne.of_values(values)
     return found
+
+
+def changed(what: str) -> InputError:
+    """The error for samples that are not the same each time they are read."""
+    return InputError(
+        f"`x` and `y` must have the same rows each time they are read, {what} to come. Read them "
+        "from files, or keep them first: x = x.persist() on Dask, x = x.cache() on Spark."
+    )
 
 
 def check_rows(rows: NDArray[Any], name: str, first: int) -> NDArray[Any]:

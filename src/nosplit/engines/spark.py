@@ -23,7 +23,7 @@ from pyspark.sql import functions as sql
 from nosplit._errors import InputError
 from nosplit.engines.cluster import Found, Reader, cluster_test, settled
 from nosplit.engines.layout import Block, Samples
-from nosplit.engines.parts import FAN_IN, Part, Task
+from nosplit.engines.parts import FAN_IN, Part, Task, changed
 from nosplit.methods import Method
 from nosplit.pairing import Pairing
 from nosplit.recipes import Kernels
@@ -178,7 +178,8 @@ class Counted:
                     yield from _table(PIECE, list(runs.cut(rows, position))).to_batches()
                     position += batch.num_rows
                 if position != last:
-                    raise InputError(_changed(name, position - first, last - first))
+                    came, counted = position - first, last - first
+                    raise changed(f"got {came:,} in a partition of `{name}` where {counted:,} were")
             except InputError as error:
                 yield from _table(PIECE, [(0, 0, 0, b"", str(error))]).to_batches()
 
@@ -212,14 +213,6 @@ def _placed(batches: Batches, first: int) -> Iterator[tuple[int, pa.RecordBatch]
     for batch in batches:
         yield first, batch
         first += batch.num_rows
-
-
-def _changed(name: str, came: int, counted: int) -> str:
-    return (
-        f"`{name}` must have the same rows each time it is read, got {came} in a partition where "
-        f"{counted} had been counted. Read it from files, or cache it first: "
-        f"{name} = {name}.cache()."
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +284,7 @@ def _joined(pieces: pa.Table) -> Array:
     rows = np.array([piece["rows"] for piece in ordered], dtype=np.int64)
     places = np.array([piece["place"] for piece in ordered], dtype=np.int64)
     if not np.array_equal(places, np.cumsum(rows) - rows):
-        raise InputError("`x` and `y` must keep their rows: some came twice, or not at all.")
+        raise changed(f"got rows that overlap where {rows.sum():,} were")
     data = np.concatenate([np.frombuffer(piece["data"]) for piece in ordered])
     return data.reshape(int(rows.sum()), -1)
 

@@ -1,0 +1,223 @@
+"""Spark: the same result as in memory on the same pairs, in a local session with two workers."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import signal
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nosplit
+import nosplit.spark
+from nosplit import Gaussian, InputError, Laplace, Linear
+from nosplit.engines import spark as engine
+
+JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
+needs_java = pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs")
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    # PySpark says so of every pandas from 3 on; data goes through Arrow here.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """Two threads of tasks, each of which may fail twice; Python runs in processes of its own."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        # A session of a few seconds: what the compiler would win later is not won back.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "300",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = SparkSession.builder.master("local[2,3]").config(map=settings).getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture
+def written(spark, tmp_path):
+    """A table in files of some rows each, read by Spark; and its rows in Spark's order."""
+
+    def write(name, table, rows):
+        folder = tmp_path / name
+        folder.mkdir()
+        for k, start in enumerate(range(0, len(table), rows)):
+            table.iloc[start : start + rows].to_parquet(folder / f"{k:03}.parquet", index=False)
+        frame = spark.read.parquet(str(folder))
+        return frame, frame.toArrow().to_pandas()
+
+    return write
+
+
+def table(n, seed, spread=1.0):
+    """Numbers, text and booleans; a name with a dot, which Spark takes for a part of a column."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "a.b": rng.normal(0.0, spread, n),
+            "size": rng.normal(10.0, spread, n),
+            "city": rng.choice(["Rome", "Oslo", "Bonn"], n),
+            "paid": rng.random(n) < 0.5,
+        }
+    )
+
+
+def in_memory(x, y, **options):
+    options = {"pairs": "adjacent", **options}
+    return nosplit.two_sample_test(x, y, calibration="asymptotic", shuffle=False, **options)
+
+
+def assert_same(res, ref):
+    """Moments agree to 1e-13, in standard deviations; all else is the same."""
+    assert res.kernels == ref.kernels
+    sd = np.sqrt(np.diag(ref.cov))
+    np.testing.assert_allclose(res.tau / sd, ref.tau / sd, atol=1e-13 * np.sqrt(ref.n_pairs))
+    np.testing.assert_allclose(res.cov / np.outer(sd, sd), ref.cov / np.outer(sd, sd), atol=1e-13)
+    condition = np.linalg.cond(ref.cov / np.outer(sd, sd))
+    assert res.pvalue == pytest.approx(ref.pvalue, rel=max(1e-10, 1e-13 * condition))
+    for name in ("method", "pairs", "calibration", "n_units", "n_pairs", "n_used", "n_left_out"):
+        assert getattr(res, name) == getattr(ref, name), name
+
+
+# -- the same as in memory -------------------------------------------------------------------------
+
+
+@needs_java
+def test_frames_with_categories_against_memory(written, monkeypatch):
+    """Other partitions on either side, columns in another order, 41 blocks added in two steps."""
+    monkeypatch.setattr(engine, "BLOCK_NUMBERS", 4 * 2 * 50)
+    x, x_rows = written("x", table(2043, 1), 800)
+    y, y_rows = written("y", table(2043, 2, 1.1)[["paid", "size", "city", "a.b"]], 1100)
+    res = nosplit.spark.two_sample_test(x, y)
+    assert_same(res, in_memory(x_rows, y_rows))
+    assert res.columns == ("a.b", "size", "city", "paid")
+
+
+@needs_java
+def test_other_sizes_and_a_window_against_memory(written, monkeypatch):
+    """The last block reads the first units again."""
+    monkeypatch.setattr(engine, "BLOCK_NUMBERS", 3 * 2 * 200)
+    x, x_rows = written("x", table(1501, 3), 400)
+    y, y_rows = written("y", table(700, 4, 1.1), 400)
+    options = {"kernels": KERNELS, "columns": ["size", "a.b"], "scale": False, "pairs": 2}
+    res = nosplit.spark.two_sample_test(x, y, **options)
+    assert_same(res, in_memory(x_rows, y_rows, **options))
+
+
+@needs_java
+@pytest.mark.parametrize("policy", ["omit", "indicate"])
+def test_missing_values_against_memory(written, policy):
+    """NaN and null, in columns of numbers and of text."""
+    x, y = table(2400, 5), table(2400, 6)
+    gaps = np.random.default_rng(0).random((3, 2400)) < 0.2
+    x.loc[gaps[0], "a.b"] = y.loc[gaps[1], "a.b"] = np.nan
+    y.loc[gaps[2], "city"] = None
+    (x, x_rows), (y, y_rows) = written("x", x, 700), written("y", y, 900)
+    options = {"nan_policy": policy, "columns": ["a.b", "city"], "kernels": "paper1"}
+    res = nosplit.spark.two_sample_test(x, y, **options)
+    assert_same(res, in_memory(x_rows, y_rows, **options))
+    assert (res.n_left_out > 0) == (policy == "omit")
+
+
+# -- a worker that dies ----------------------------------------------------------------------------
+
+
+@needs_java
+def test_a_worker_killed_in_the_middle(written, tmp_path):
+    """The process that reads one of the partitions of x is killed when its rows are to be sent."""
+    x, x_rows = written("x", table(1200, 7)[["a.b", "size"]], 300)
+    y, y_rows = written("y", table(1200, 8)[["a.b", "size"]], 500)
+    calls = tmp_path / "calls"
+    calls.mkdir()
+
+    def deadly(batches):
+        from pyspark import TaskContext
+
+        if TaskContext.get().partitionId() == 1:
+            seen = len(list(calls.iterdir()))
+            (calls / f"{seen}-{os.getpid()}").touch()
+            if seen == 2:  # after the count and the choice of kernels
+                next(batches)
+                os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    x = x.toDF("a", "size").mapInArrow(deadly, "a double, size double").toDF("a", "size")
+    res = nosplit.spark.two_sample_test(x, y.toDF("a", "size"), kernels=KERNELS, scale=False)
+    assert len(list(calls.iterdir())) == 4  # the last of them after the death
+    assert_same(res, in_memory(x_rows, y_rows, kernels=KERNELS, scale=False))
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+@needs_java
+def test_rows_that_change_iv(written, tmp_path):
+    """A frame that has more rows each time it is read."""
+    x, _ = written("x", table(900, 9)[["size"]], 300)
+    marker = tmp_path / "read"
+
+    def growing(batches):
+        from pyspark import TaskContext
+
+        more = TaskContext.get().partitionId() == 0
+        again = more and marker.exists()
+        for batch in batches:
+            yield batch
+            if again:
+                yield batch
+        if more:
+            marker.touch()
+
+    changing = x.mapInArrow(growing, "size double")
+    with pytest.raises(InputError, match=r"must have the same rows each time.*x\.cache\(\)"):
+        nosplit.spark.two_sample_test(changing, x, kernels=KERNELS)
+
+
+@needs_java
+def test_what_is_found_late_says_where_iv(written):
+    """A value that is missing outside the rows that kernels are chosen from."""
+    y = pd.DataFrame({"a": np.random.default_rng(0).normal(size=20_000)})
+    x = y.copy()
+    x.loc[9_999, "a"] = np.nan
+    (x, _), (y, _) = written("x", x, 20_000), written("y", y, 20_000)
+    with pytest.raises(InputError, match=r"1 of 300 in 'a'.*rows 9,900 to 10,199 of `x`"):
+        nosplit.spark.two_sample_test(x, y)
+
+
+@needs_java
+def test_bad_input_iv(written):
+    x, rows = written("x", table(50, 10), 50)
+    with pytest.raises(InputError, match=r"`y` must be a Spark data frame, got DataFrame"):
+        nosplit.spark.two_sample_test(x, rows)
+    with pytest.raises(InputError, match=r"`columns` must name columns of `x`.*Did you mean"):
+        nosplit.spark.two_sample_test(x, x, columns=["sizes"])
+    with pytest.raises(InputError, match=r"`y` must have the columns of `x`, but lacks 'city'"):
+        nosplit.spark.two_sample_test(x, x.drop("city"))
+    with pytest.raises(InputError, match=r"`x` must have at least 2 rows, got 0"):
+        nosplit.spark.two_sample_test(x.limit(0), x)
+
+
+def test_missing_extra_iv(monkeypatch):
+    monkeypatch.delitem(sys.modules, "nosplit.spark")
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(InputError, match=r"pip install 'nosplit\[spark\]'"):
+        importlib.import_module("nosplit.spark")
