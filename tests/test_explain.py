@@ -26,8 +26,9 @@ FEW = (nosplit.Gaussian(1.0), nosplit.Gaussian(3.0), nosplit.Linear())
 
 @pytest.fixture(autouse=True)
 def _less_time(monkeypatch):
-    """Fewer pairs for the columns: these tests need no more."""
-    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.2)
+    """Fewer pairs: these tests need no more."""
+    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.1)
+    monkeypatch.setattr("nosplit._effect.SECONDS", 0.05)
 
 
 def samples(n, p, seed=0, m=None):

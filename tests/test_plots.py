@@ -27,7 +27,7 @@ KERNELS = [nosplit.Gaussian(1.0), nosplit.Gaussian(4.0), nosplit.Linear()]
 
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch):
-    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.1)
+    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.02)
     yield
     pyplot.close("all")
 
