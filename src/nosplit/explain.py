@@ -286,10 +286,12 @@ def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None
         )
     rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
     total = n + m + x.omitted + y.omitted
-    if (total, min(n, m)) != (rows, res.n_units) and not (some and total < rows):
+    same = total == rows and min(n, m) >= res.n_units
+    if not same and not (some and total < rows):
         raise InputError(
-            f"`x` and `y` must be the samples of `res`, which has {rows:,} rows in all and "
-            f"{res.n_units:,} in the smaller sample; got {n + x.omitted:,} and {m + y.omitted:,}."
+            f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all and "
+            f"{res.n_units:,} or more in the smaller sample; "
+            f"got {n + x.omitted:,} and {m + y.omitted:,}."
         )
 
 
