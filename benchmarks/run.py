@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+import files
 import nosplit
 from nosplit.kernels import paper_kernels
 from nosplit.methods import OST
@@ -326,6 +327,7 @@ SECTIONS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
     "scaling": scaling_rows,
     "latency": latency_rows,
     "memory": lambda: [memory_row()],
+    "files": files.rows,
 }
 
 
