@@ -229,6 +229,10 @@ def explain(
     Time and memory are bounded: up to 250,000 rows of either sample are looked at for the effect
     size and the columns, and `rows` for the witness function.
 
+    Columns are shares of what was learned. A column may differ as well and carry nothing, if the
+    learned combination shows the difference of others better; and of hundreds of columns each
+    carries little, as its standard error tells.
+
     Examples
     --------
     >>> import numpy as np
