@@ -127,7 +127,7 @@ def test_tables_come_back(tmp_path):
 
 
 def test_every_kernel_of_the_library_comes_back_properties():
-    from nosplit.kernels import Agreement, OnColumns
+    from nosplit.kernels import Agreement, Mixed, OnColumns
 
     kernels = [
         Gaussian(0.1 + 0.2),
@@ -140,6 +140,7 @@ def test_every_kernel_of_the_library_comes_back_properties():
         Gaussian(1.0) + 2.0 * Linear() * Laplace(3.0),
         Combination((Gaussian(1.0), Linear()), (0.5, -0.25)),
         OnColumns(Gaussian(1.0), (0, 2), label="'a'") * OnColumns(Agreement(), (1,)),
+        Mixed(OnColumns(Gaussian(1.0), (0,)), OnColumns(Delta(), (1,))),
     ]
     for kernel in kernels:
         assert kernel_from_plain(json.loads(json.dumps(kernel_to_plain(kernel)))) == kernel
@@ -285,6 +286,8 @@ INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
         (("kernels", 0), {"type": "Gaussian", "bandwidth": -1.0}, "bandwidth"),
         (("kernels", 0), {"type": "Gaussian", "bandwidth": 1.0, "more": 1}, "its own parameters"),
         (("kernels", 0), 3, "list of kernels"),
+        (("kernels", 0), {"type": "Mixed", "numbers": 1, "categories": 2}, "kernel"),
+        (("kernels", 0), {"type": "Tensor", "x": 1, "y": 2}, "must be a kernel"),
         (("settings",), [], "damaged"),
         (("settings", "ratio"), [1, 99], "ratio"),
         (("settings", "pairs"), "complete", "pairs"),

@@ -559,6 +559,65 @@ def test_rows_with_missing_values_are_counted():
     assert acc.result().n_left_out == 40
 
 
+def test_independence_of_tables(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"age": rng.normal(40, 9, 2000), "city": rng.choice(["Rome", "Oslo"], 2000)})
+    y = pd.Series(x["age"] + 20 * rng.normal(size=2000), name="income")
+    acc, same = IndependenceAccumulator(), IndependenceAccumulator()
+    same.update(x, y)
+    acc.update(x, y)
+    acc.update(x[["city", "age"]], y)
+    assert acc.counts()["n_used"] == 4000
+    res = quietly(same)
+    assert res.columns == ("age", "city", "income")
+    kernels = [(k.x, k.y) for k in same.kernels]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        expected = independence_test(
+            x, y, kernels=kernels, pairs="adjacent", calibration="asymptotic", shuffle=False
+        )
+    assert_same(same.moments, Moments(expected.n_pairs, *moments_of(expected)))
+    acc.save(tmp_path / "state")
+    again = IndependenceAccumulator.load(tmp_path / "state")
+    again.update(x, y)
+    again += same
+    assert again.counts()["n_used"] == 8000
+    for bad in (x["age"], x.to_numpy()[:, :1].astype(float)):
+        with pytest.raises(InputError):
+            again.update(bad, y)
+    numbers = IndependenceAccumulator([(Gaussian(1.0), Gaussian(1.0))])
+    with pytest.raises(InputError, match="categories as if they were numbers"):
+        numbers.update(x, y)
+
+
+def test_goodness_of_fit_of_tables(tmp_path):
+    pd = pytest.importorskip("pandas")
+    x = pd.DataFrame(
+        np.random.default_rng(0).normal(size=(1200, 2)) * [1.0, 2.0], columns=["a", "b"]
+    )
+    model = models.MultivariateNormal([0.0, 0.0], [[1.0, 0.0], [0.0, 4.0]])
+    acc, plain = (GoodnessOfFitAccumulator(model, Gaussian(1.0)) for _ in range(2))
+    acc.update(x[:600])
+    acc.update(x.loc[600:, ["b", "a"]])  # by name, not by place
+    plain.update(x.to_numpy())
+    assert_same(acc.moments, plain.moments)
+    assert acc.result().columns == ("a", "b")
+    acc.save(tmp_path / "state")
+    again = GoodnessOfFitAccumulator.load(tmp_path / "state", score=model)
+    again.update(x)
+    assert again.counts()["n_used"] == 2400
+    for bad in (x.assign(b="text"), np.array([["a", "b"]]), x.to_numpy()):
+        with pytest.raises(InputError):
+            again.update(bad)
+    with pytest.raises(InputError, match="must be an array, as before"):
+        plain.update(x)
+    with pytest.raises(InputError, match="encoding"):
+        plain += again
+    with pytest.raises(InputError, match="must hold numbers, as the model does"):
+        GoodnessOfFitAccumulator(model).update(x.assign(b="text"))
+
+
 # Input ------------------------------------------------------------------------------------------
 
 

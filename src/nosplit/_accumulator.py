@@ -189,7 +189,7 @@ class Accumulator(ABC):
             two = theirs[name]
             if one == two or (one is None and empty[0]) or (two is None and empty[1]):
                 continue
-            got = ", got others" if isinstance(one or two, dict) else f", got {one!r} and {two!r}"
+            got = ", got others" if name.startswith("encoding") else f", got {one!r} and {two!r}"
             raise InputError(
                 f"Accumulators must have the same `{name}` to be added{got}. "
                 f"`{type(self).__name__}.like(first)` makes one that fits."

@@ -13,6 +13,7 @@ from nosplit._stream import Rows
 from nosplit.bank import Bank
 from nosplit.fitting import SteinKernels, TensorKernels, fit_bank, fit_stein_bank, fit_tensors
 from nosplit.hsic import HsicUnits, TensorBank
+from nosplit.kernels import Parts
 from nosplit.ksd import SteinBank, SteinUnits
 from nosplit.mmd import MOST_ROWS, Grouped, Paired, two_sample_units
 from nosplit.order import Natural
@@ -93,7 +94,7 @@ class Observations:
 
     kernels: TensorKernels
     q: int
-    discrete: tuple[bool, bool] = (False, False)
+    discrete: tuple[bool | Parts, bool | Parts] = (False, False)
     units_per_block: int = 1
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -23,25 +23,15 @@ __all__ = ["kernel_from_plain", "kernel_to_plain", "state_from_plain", "state_to
 
 # Kernels that their names and parameters say all about.
 KERNELS: dict[str, type] = {
-    kernel.__name__: kernel
-    for kernel in (
-        known.IMQ,
-        known.Agreement,
-        known.Combination,
-        known.Delta,
-        known.Gaussian,
-        known.Hamming,
-        known.Laplace,
-        known.Linear,
-        known.Matern,
-        known.OnColumns,
-        known.Polynomial,
-        known.Product,
-        known.Scaled,
-        known.Sum,
-        Tensor,
-    )
+    kind.__name__: kind
+    for kind in (*(getattr(known, name) for name in known.__all__), Tensor)
+    if isinstance(kind, type)
+    and is_dataclass(kind)
+    and (hasattr(kind, "aligned") or kind is Tensor)
+    and kind is not known.FunctionKernel
 }
+# What their parameters must be, where they do not check it themselves.
+PARTS = {"Kernel": known.Kernel, "OnColumns": known.OnColumns}
 COUNTS = ("n_units", "position", "n_dropped", "n_omitted")
 # How far below zero rounding may take the eigenvalues of a correlation matrix.
 ROUNDING = 1e-6
@@ -84,9 +74,13 @@ def kernel_from_plain(data: Any) -> Any:
     if not isinstance(name, str) or name not in KERNELS:
         raise InputError(f"`type` must be one of {', '.join(KERNELS)}, got {str(name)[:40]!r}.")
     try:
-        return KERNELS[name](**inside)
-    except TypeError as error:
+        kernel = KERNELS[name](**inside)
+    except (TypeError, AttributeError) as error:
         raise InputError(f"`{name}` must have its own parameters: {error}.") from error
+    for field in fields(kernel):
+        if not isinstance(getattr(kernel, field.name), PARTS.get(str(field.type), object)):
+            raise InputError(f"`{field.name}` of `{name}` must be a kernel.")
+    return kernel
 
 
 # -- states ------------------------------------------------------------------------------------
@@ -136,9 +130,9 @@ def _check_counts(state: State, flow: Flow) -> None:
         raise InputError("`waiting` and `recent` must have the same number of columns.")
     if any(len(side) > flow.limit for side in state.waiting or ()):
         raise InputError(f"`waiting` must be at most {flow.limit} rows of each side, got more.")
-    expected = flow.n_recent(state.position)
-    if [len(side) for side in state.recent or ()] != expected:
-        raise InputError(f"`recent` must have {expected} rows after {state.position} units.")
+    recent = flow.n_recent(state.position)
+    if [len(side) for side in state.recent or ()] != recent:
+        raise InputError(f"`recent` must have {recent} rows after {state.position} units.")
 
 
 def _sides_to_plain(sides: Rows | None) -> list[dict[str, Any]] | None:
