@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,11 @@ def _percent(value: float, error: float) -> str:
 
 
 def _with_error(value: float, error: float) -> str:
-    return f"{value:.2g} ± {error:.1g}"
+    """A value to two digits of its error."""
+    if not error > 0:
+        return f"{value:.3g}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def differs(told: Explanation, page: Page, data: Data) -> dict[str, Any]:

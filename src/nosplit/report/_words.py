@@ -167,21 +167,36 @@ def pairs_words(res: TestResult) -> str:
 
 
 _CALIBRATIONS = {
-    "exact": "The data was relabelled at random {flips} times, as if nothing differed; the p-value "
-    "is the share of relabellings that look at least as extreme. Right at every sample size.",
-    "simulate": "{flips} samples were drawn from the model itself; the p-value is the share of "
-    "them that look at least as extreme. Right at every sample size.",
-    "wild": "Random signs were given to the data {flips} times, and the p-value is the share of "
-    "draws that look at least as extreme (wild bootstrap). Right for large samples.",
-    "asymptotic": "The p-value comes from a formula that is right for large samples.",
+    "exact": (
+        (
+            "The data was shuffled at random {flips} times, in ways that chance alone could have; "
+            "the p-value is the share of shuffles that look at least as extreme."
+        ),
+        "Right at every sample size.",
+    ),
+    "simulate": (
+        (
+            "{flips} samples were drawn from the model itself; the p-value is the share of them "
+            "that look at least as extreme."
+        ),
+        "Right at every sample size.",
+    ),
+    "wild": (
+        (
+            "The data was given random signs {flips} times (wild bootstrap); the p-value is the "
+            "share of draws that look at least as extreme."
+        ),
+        "Right for large samples.",
+    ),
+    "asymptotic": ("The p-value comes from a formula.", "Right for large samples."),
 }
 
 
 def calibration_words(res: TestResult) -> str:
     """Where the p-value comes from."""
-    words = _CALIBRATIONS.get(res.calibration, "")
+    how, right = _CALIBRATIONS.get(res.calibration, ("", ""))
     if res.flips is None:
-        return words
+        return f"{how} {right}"
     least = res.pvalue * (res.flips + 1) < 1.5
     more = " None did: with more of them the p-value could be smaller." if least else ""
-    return words.format(flips=f"{res.flips:,}") + more
+    return f"{how.format(flips=f'{res.flips:,}')}{more} {right}"
