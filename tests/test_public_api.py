@@ -64,8 +64,8 @@ SIGNATURES = {
     "calibration='auto', budget=1.0, trials=4000, rng=0",
     "sample_size": "alternative, *, power=0.8, limit=1000000, alpha=0.05, method='auto', "
     "pairs='auto', calibration='auto', budget=1.0, trials=4000, rng=0",
-    "plan": "*, n, m=None, p=1, kernels=None, method='auto', pairs='auto', calibration='auto', "
-    "budget=1.0",
+    "plan": "*, n, m=None, p=1, categorical=0, kernels=None, method='auto', pairs='auto', "
+    "calibration='auto', budget=1.0",
     "report": "res, x=None, y=None, *, path, alpha=0.05, rows=True, title=None, "
     "labels=None, names=None, options=None",
 }

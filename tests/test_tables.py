@@ -439,6 +439,15 @@ def test_kernels_of_ones_own():
     assert [type(k).__name__ for k in numbers.kernels] == ["Gaussian", "Linear"]
 
 
+def test_plan_against_what_is_done():
+    for kept in (tuple(X), ("city", "member"), ("age", "city")):
+        told = nosplit.plan(n=60, p=len(kept), categorical=len({"city", "member"} & set(kept)))
+        done = nosplit.two_sample_test(pd.DataFrame(X), pd.DataFrame(Y), columns=kept)
+        assert (told.pairs, told.sizes.d) == (done.pairs, len(done.kernels))
+    with pytest.raises(InputError, match="`categorical` must be at most p = 2, got 3"):
+        nosplit.plan(n=60, p=2, categorical=3)
+
+
 def test_columns_with_nothing_to_compare():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(

@@ -29,10 +29,10 @@ from nosplit.order import Natural, shuffled
 from nosplit.pairing import Blocks, Complete, Pairing
 from nosplit.plan import ASYMPTOTIC, Plan, Sizes, choose, kernel_bases, resolve_calibration
 from nosplit.randomization import Exact
-from nosplit.recipes import Kernels, Recipe, as_recipe
+from nosplit.recipes import Kernels, Recipe
 from nosplit.results import TWO_SAMPLE, Question, TestResult
 from nosplit.steps import Outcome, as_method, run, settle, test_rows, to_result, unequal_caveats
-from nosplit.tables import Options, two_samples
+from nosplit.tables import Options, some_columns, two_samples
 
 __all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
 
@@ -196,6 +196,7 @@ def plan(
     n: int,
     m: int | None = None,
     p: int = 1,
+    categorical: int = 0,
     kernels: Kernels | int = None,
     method: Method | str = "auto",
     pairs: Pairing | str | int = "auto",
@@ -210,6 +211,8 @@ def plan(
         Rows of the two samples (m = n by default).
     p : int
         Columns.
+    categorical : int
+        How many of them are categories, in tables.
     kernels : as in `two_sample_test`, or int
         The kernels, or how many of them.
     method, pairs, calibration, budget
@@ -231,7 +234,7 @@ def plan(
     if isinstance(kernels, int):
         sizes = Sizes(n, m, p, check_int(kernels, "kernels", least=1))
     else:
-        sizes = sizes_of(n, m, p, as_recipe(kernels))
+        sizes = sizes_of(n, m, p, some_columns(p, categorical).recipe(kernels))
     chosen = as_method(method)
     return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
 

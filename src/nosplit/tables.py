@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from nosplit._encoding import Column, Encoding, Mask
 from nosplit._errors import InputError
-from nosplit._frames import NUMBER, Source, as_source, is_table
+from nosplit._frames import CATEGORIES, NUMBER, Source, as_source, is_table
 from nosplit._matching import check_known
 from nosplit._pooled import NONE, ROBUST, Options, read_one, read_two, robust_scale
+from nosplit._validation import check_int
 from nosplit.recipes import Kernels, Recipe, as_recipe
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Samples",
     "fit_encoding",
     "one_sample",
+    "some_columns",
     "standardised",
     "two_samples",
     "two_variables",
@@ -63,6 +65,14 @@ def fit_encoding(
     if y is None:
         return read_one(as_source(x, "x"), options).encoding()
     return read_two([as_source(x, "x"), as_source(y, "y")], options).encoding()
+
+
+def some_columns(p: int, categorical: int) -> Encoding:
+    """An encoding of p columns of which so many are categories, for planning."""
+    if check_int(categorical, "categorical", least=0) > p:
+        raise InputError(f"`categorical` must be at most p = {p}, got {categorical}.")
+    kinds = [NUMBER] * (p - categorical) + [CATEGORIES[0]] * categorical
+    return Encoding(tuple(Column(str(i), kind) for i, kind in enumerate(kinds)))
 
 
 # -- the doors of the tests ------------------------------------------------------------------------
