@@ -341,6 +341,10 @@ def test_equation_one():
         assert predict_power(GIVEN, n=1000, method=method).power < best
 
 
+def test_certainty_is_not_nan():
+    assert predict_power(Alternative([1e100, 1.0], np.eye(2)), n=100, method="wald").power == 1.0
+
+
 def test_wald_against_scipy():
     found = predict_power(GIVEN, n=3001, method="wald", alpha=0.1)
     noncentrality = 1500 * MU @ np.linalg.solve(COV, MU)
@@ -614,6 +618,8 @@ def test_pilot_iv():
         ((x, y[:, :1]), "the same number of columns, got 2 and 1"),
         ((x, np.where(y > 2, np.inf, y)), "`y` must"),
         ((x * 0, y * 0), "constant and equal"),
+        ((x * 0, y * 0 + 1), "constant, too small or too large to have a covariance matrix"),
+        ((x * 1e100, y * 1e100), "values on the pilot are not finite. Rescale the data"),
     ):
         with pytest.raises(InputError, match=message):
             nosplit.pilot(*arguments)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._errors import InputError
+from nosplit._errors import InputError, NonFiniteError
 from nosplit._validation import check_rng
 from nosplit.accumulate import Units
 from nosplit.alternative import Alternative, root, within
@@ -88,7 +88,7 @@ def pilot(
     generator = check_rng(rng)
     rows = [s[generator.permutation(len(s))[:n]] for s in (x, y)]
     units = fitted_units(rows[0], rows[1], data.recipe(kernels))
-    found = _estimated(units)
+    found = _usable(units)
     some = range(min(n, MOST_EFFECTS))
     shared: dict[str, Any] = {
         "kernels": units.bank.kernels,
@@ -124,6 +124,21 @@ class _Estimated:
         return Alternative(length * self.direction, cov, factor * self.zeta, **shared)
 
 
+def _usable(units: Units) -> _Estimated:
+    """Estimates from units whose values have a covariance matrix that a test could use."""
+    hint = "Rescale the data, for example to unit variance, or choose other kernels."
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _estimated(units)
+    except np.linalg.LinAlgError as error:
+        raise NonFiniteError(f"The kernels' values on the pilot are not finite. {hint}") from error
+    except InputError as error:
+        raise InputError(
+            "The kernels' values on the pilot are constant, too small or too large to have a "
+            f"covariance matrix. {hint}"
+        ) from error
+
+
 def _estimated(units: Units) -> _Estimated:
     """Estimates from all pairs inside blocks of the pilot's units."""
     n = units.n_units
@@ -143,6 +158,8 @@ def _estimated(units: Units) -> _Estimated:
     shared = np.sum([s.shared(rest) for s in sums], axis=0)
     apart = -(same + shared) / (pairs * (pairs - 1.0) - triples)
     cov = same / pairs - apart
+    if not np.isfinite(cov).all():
+        raise np.linalg.LinAlgError("not finite")
     zeta = within(shared / triples - apart, cov)
     return _located(centre + rest, cov, zeta, pairs, triples / pairs)
 

@@ -18,6 +18,8 @@ __all__ = ["CLOSED", "NORMAL", "RESAMPLED", "rejection_rate"]
 Array = NDArray[np.float64]
 
 CLOSED, NORMAL, RESAMPLED = "closed form", "normal", "resampled"
+# A noncentrality beyond which power is 1 to all digits, for any level that can be written down.
+CERTAIN = 1e6
 
 
 def rejection_rate(
@@ -90,8 +92,10 @@ def _noncentral(
     """The Wald test: ‖w‖² is noncentral chi-squared with m μ'Σ⁺μ."""
     white = whitening(alternative.cov)
     w = white.whiten(np.sqrt(n_pairs) * alternative.mu[None])[0]
-    rank = int(white.rank[0])
-    return float(1.0 - special.chndtr(special.chdtri(rank, alpha), rank, w @ w))
+    rank, noncentrality = int(white.rank[0]), float(w @ w)
+    if noncentrality > CERTAIN:
+        return 1.0
+    return float(1.0 - special.chndtr(special.chdtri(rank, alpha), rank, noncentrality))
 
 
 # --- simulation -----------------------------------------------------------------------------------
