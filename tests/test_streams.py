@@ -672,6 +672,21 @@ def test_update_iv():
         feed(TwoSampleAccumulator(KERNELS), *samples(500, 500)).result("osst")
 
 
+def test_few_rows():
+    few = feed(TwoSampleAccumulator(KERNELS), *samples(8, 8))
+    with pytest.raises(InputError, match=r"too few for asymptotic.*Use more rows"):
+        few.result()
+    some = feed(TwoSampleAccumulator(KERNELS), *samples(100, 100))
+    with pytest.warns(NosplitWarning, match="use more rows or fewer kernels"):
+        some.result()
+    wide = feed(TwoSampleAccumulator((Gaussian(1.0),), pairs=10), *samples(100, 100))
+    with pytest.warns(NosplitWarning, match="a window of 2 is the widest"):
+        wide.result()
+    unequal = feed(TwoSampleAccumulator((Gaussian(1.0),), ratio=(1, 2)), *samples(400, 800))
+    with pytest.warns(NosplitWarning, match="of different sizes"):
+        unequal.result()
+
+
 def test_other_families_iv():
     for score in (np.zeros((3, 1)), "normal"):
         with pytest.raises(InputError, match="`score` must be a model or a function"):

@@ -176,12 +176,12 @@ def test_moments(
             'method="ost", which learns and tests on all of it.'
         )
     d = len(moments.mean)
-    caveats = _unsafe(pairing, n_units, moments.n, d)
+    caveats = _unsafe(pairing, n_units, moments.n, d, MORE)
     outcome = _asymptotic(chosen, [moments])
     outcome.pairs = pairing_name(pairing)
     outcome.caveats += caveats
     if unequal:
-        outcome.caveats += unequal_caveats(outcome, n_units)
+        outcome.caveats += unequal_caveats(outcome, n_units, MORE)
     return outcome
 
 
@@ -277,6 +277,9 @@ def _numbers(which: NDArray[np.bool_]) -> str:
 
 Caveat = tuple[type[NosplitWarning], str]
 
+# What to do where the normal approximation is poor: with the data, and without it.
+EXACTLY, MORE = "calibration='exact'", "more rows"
+
 
 def _dropped(cov: Array) -> list[Caveat]:
     dead = np.diagonal(cov) == 0
@@ -301,41 +304,43 @@ def _near_copies(cov: Array) -> list[Caveat]:
     return [(NearCopyWarning, text)]
 
 
-def _few_pairs(n_pairs: int, d: int) -> list[Caveat]:
+def _few_pairs(n_pairs: int, d: int, remedy: str = EXACTLY) -> list[Caveat]:
     if n_pairs <= d:
         raise InputError(
             f"{n_pairs} pairs are too few for asymptotic calibration with {d} kernels, which needs "
-            f"more than {d}. Use calibration='exact', more pairs or fewer kernels."
+            f"more than {d}. Use {remedy}, more pairs or fewer kernels."
         )
     if n_pairs >= smallest_safe_pairs(d):
         return []
     text = (
         f"{n_pairs} pairs are few for the normal approximation with {d} kernels (at least "
-        f"{smallest_safe_pairs(d)} are safe): use calibration='exact' or fewer kernels."
+        f"{smallest_safe_pairs(d)} are safe): use {remedy} or fewer kernels."
     )
     return [(UnsafeAsymptoticsWarning, text)]
 
 
-def _unsafe(pairing: Pairing, n_units: int, n_pairs: int, d: int) -> list[Caveat]:
-    caveats = _few_pairs(n_pairs, d)
+def _unsafe(
+    pairing: Pairing, n_units: int, n_pairs: int, d: int, remedy: str = EXACTLY
+) -> list[Caveat]:
+    caveats = _few_pairs(n_pairs, d, remedy)
     safe = safe_window(n_units)
     if width(pairing) > safe:
         text = (
             f"{n_units} units are few for the normal approximation with so many pairs each: a "
-            f"window of {safe} is the widest that is safe. Use calibration='exact' or fewer pairs."
+            f"window of {safe} is the widest that is safe. Use {remedy} or fewer pairs."
         )
         caveats.append((UnsafeAsymptoticsWarning, text))
     return caveats
 
 
-def unequal_caveats(outcome: Outcome, n_units: int) -> list[Caveat]:
+def unequal_caveats(outcome: Outcome, n_units: int, remedy: str = EXACTLY) -> list[Caveat]:
     """What to know of an asymptotic test of samples of different sizes."""
     n_pairs, d = outcome.n_pairs, len(outcome.tau)
     if outcome.calibration != ASYMPTOTIC or safe_when_unequal(n_units, n_pairs, d):
         return []
     text = (
         f"{n_units} units and {n_pairs} pairs are few for the normal approximation with samples "
-        "of different sizes, if the data is skewed: use calibration='exact'."
+        f"of different sizes, if the data is skewed: use {remedy}."
     )
     return [(UnsafeAsymptoticsWarning, text)]
 
