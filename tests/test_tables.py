@@ -486,9 +486,15 @@ def test_escape_codes_are_shown_and_not_obeyed():
     assert res.columns == (red, "n")
     assert "\x1b" not in str(res)
     assert r"'\x1b[31mred\x07'" in str(res)
-    with pytest.raises(InputError) as error:
-        nosplit.two_sample_test(x, y.drop(columns=red))
-    assert "\x1b" not in str(error.value)
+    for table in (
+        y.drop(columns=red),
+        y.set_axis([red, red], axis=1),
+        y.assign(n=[red, 1] * 10),
+        y.assign(n=[{red: 1}] * 20),
+    ):
+        with pytest.raises(InputError) as error:
+            nosplit.two_sample_test(x, table)
+        assert str(error.value).isprintable()
 
 
 # -- goodness of fit ---------------------------------------------------------------------------
@@ -713,6 +719,10 @@ def test_arrays_iv():
         nosplit.two_sample_test(x, infinite, nan_policy="omit")
     with pytest.raises(InputError, match="`x` and `y` must have as many rows"):
         nosplit.independence_test(GOOD, np.arange(5))
+    with pytest.raises(InputError, match="`y` must be a vector or an .* got 0 dimensions"):
+        nosplit.independence_test(GOOD, 3.0)
+    with pytest.raises(InputError, match="`y` must be a rectangular array"):
+        nosplit.independence_test(GOOD, [[1.0], [1.0, 2.0], [3.0], [4.0]])
 
 
 def test_tables_of_clusters_are_not_collected_iv():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nosplit._errors import InputError
 from nosplit._lazy import extra
-from nosplit._validation import check_sample
+from nosplit._validation import check_sample, printable
 
 __all__ = [
     "CATEGORIES",
@@ -148,7 +148,7 @@ def native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
 
 def _twice(label: str, error: Exception) -> InputError:
     text = " ".join(str(error).split())
-    return InputError(f"`{label}` must have different column names. {text}.")
+    return InputError(f"`{label}` must have different column names. {printable(text)}.")
 
 
 def _through_arrow(value: Any, label: str) -> Any:
@@ -279,10 +279,11 @@ def _mixed(series: Any, label: str, error: Exception) -> InputError:
 
 def _unfit(name: str, label: str, got: str) -> InputError:
     return InputError(
-        f"column {name!r} of `{label}` must hold numbers, dates, booleans or text, got {got}. "
+        f"column {name!r} of `{label}` must hold numbers, dates, booleans or text, got "
+        f"{printable(got)}. "
         f"Convert it, or leave it out with exclude=[{name!r}]."
     )
 
 
 def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".")[:200]
+    return printable(" ".join(str(error).split())).rstrip(".")[:200]

@@ -83,7 +83,8 @@ def independence_test(
         Deal observations to units in random order. `False` keeps the order.
     nan_policy, scale, columns, exclude
         As in `two_sample_test`. Rows are left out in which x or y is missing; columns are named
-        for tables only, those of x and y in one list.
+        for tables only, those of x and y in one list, and a table of which none is named keeps
+        all.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool

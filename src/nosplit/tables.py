@@ -188,43 +188,62 @@ def standardised(x: Array) -> tuple[Array, Array]:
 def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Encoding | None], int]:
     """Two variables observed together, how each was encoded, and how many rows were left out.
 
-    What is no table, and numbers that no option concerns, are as they came.
+    Arrays that no option concerns are as they came.
     """
-    values, labels = [x, y], ("x", "y")
-    tables = [is_table(value) for value in values]
-    if not any(tables) and (options.columns is not None or options.exclude is not None):
-        raise InputError(
-            "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
-        )
+    tables = [is_table(value) for value in (x, y)]
+    if not any(tables):
+        if options.columns is not None or options.exclude is not None:
+            raise InputError(
+                "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
+            )
+        if options.idle:
+            return [x, y], [None, None], 0
+    values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
     sources = [
-        as_source(value, label) if table or (not options.idle and _numbers(value)) else None
-        for value, label, table in zip(values, labels, tables, strict=True)
+        as_source(value, label)
+        if table or (not options.idle and value.dtype.kind in "fiu")
+        else None
+        for value, label, table in zip(values, "xy", tables, strict=True)
     ]
     named = [source for source in sources if source is not None and source.table]
     check_known(options.columns or (), named, "columns")
     check_known(options.exclude or (), named, "exclude")
+    return _encoded_together(values, sources, options)
+
+
+def _encoded_together(
+    values: list[Any], sources: list[Source | None], options: Options
+) -> tuple[list[Any], list[Encoding | None], int]:
+    """Rows are left out together; arrays without a source are as they came otherwise."""
     lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
     if lengths[0] != lengths[1]:
-        return values, [None, None], 0
+        raise InputError(
+            "`x` and `y` must have as many rows, observed together, "
+            f"got {lengths[0]} and {lengths[1]}."
+        )
     reads = [None if s is None else read_one(s, _own(options, s)) for s in sources]
     kept = np.logical_and.reduce([np.ones(lengths[0], np.bool_)] + [r.kept[0] for r in reads if r])
-    encodings: list[Encoding | None] = [None, None]
-    for i, read in enumerate(reads):
-        if read is None:
-            values[i] = np.asarray(values[i])[kept]
-            continue
-        read = replace(read, kept=[kept])
-        encoding = encodings[i] = read.encoding()
-        values[i] = read.rows(encoding)[0]
-    return values, encodings, _count_out([kept])
+    encodings = [None if r is None else replace(r, kept=[kept]).encoding() for r in reads]
+    rows = [
+        v[kept] if read is None or encoding is None else encoding.rows_of(read.samples[0], kept)
+        for v, read, encoding in zip(values, reads, encodings, strict=True)
+    ]
+    return rows, encodings, _count_out([kept])
 
 
-def _numbers(value: Any) -> bool:
-    return np.asarray(value).dtype.kind in "fiu"
+def _array(value: Any, label: str) -> NDArray[Any]:
+    """An array of one row or more, of whatever is in it."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{label}` must be a rectangular array: {error}.") from error
+    if array.ndim == 0:
+        raise InputError(f"`{label}` must be a vector or an (n, p) array, got 0 dimensions.")
+    return array
 
 
 def _own(options: Options, source: Source) -> Options:
-    """The options that concern one of two variables: names of its own columns only."""
+    """The options that concern one of two variables; without a name it keeps all its columns."""
     if not source.table:
         return replace(options, columns=None, exclude=None)
     columns, exclude = (
