@@ -8,8 +8,9 @@ from typing import Any
 from nosplit._drawing import Figure, figure_of
 from nosplit._errors import InputError
 from nosplit._lazy import extra
-from nosplit._plot_explanation import plot_attribution, plot_column, plot_columns, plot_witness
+from nosplit._plot_columns import plot_attribution, plot_column, plot_columns
 from nosplit._plot_result import plot_null, plot_pvalues, plot_weights
+from nosplit._plot_witness import plot_witness
 from nosplit._validation import resolve
 from nosplit.explain import Explanation, explain
 from nosplit.results import TestResult
