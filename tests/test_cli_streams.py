@@ -59,11 +59,10 @@ def test_parts_add_up_against_one_call(run, files, samples):
     code, out, err = run("accumulate", "x1.npy", "y1.npy", "--out", "s1", *KERNELS, *options)
     assert (code, err) == (0, "")
     first = json.loads(out)
-    assert first == {
+    expected = {
         "state": "s1",
         "family": "two_sample",
         "pairs": "adjacent",
-        "kernels": first["kernels"],
         "n_pairs": 1000,
         "n_units": 2000,
         "n_used": 4000,
@@ -71,6 +70,8 @@ def test_parts_add_up_against_one_call(run, files, samples):
         "n_dropped": 0,
         "n_omitted": 0,
     }
+    assert {name: first[name] for name in expected} == expected
+    assert len(first["kernels"]) == 2
     run("accumulate", "x2.npy", "y2.npy", "--out", "s2", "--kernels-from", "s1", *options)
     assert json.loads(run("merge", "s1", "s2", "--out", "s", "--json")[1])["n_pairs"] == 2000
     res = json.loads(run("result", "s", "--json", "--alpha", "0.01")[1])
@@ -79,7 +80,7 @@ def test_parts_add_up_against_one_call(run, files, samples):
         *samples, kernels=kernels, pairs="adjacent", calibration="asymptotic", shuffle=False
     )
     assert res["pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert res.keys() == {*expected.to_dict(), "reject", "alpha"}
+    assert res.keys() >= {*expected.to_dict(), "reject", "alpha"}
     assert (res["reject"], res["alpha"], res["n_left_out"]) == (True, 0.01, 0)
     assert run("result", "s", "--exit-code")[0] == 1
 
