@@ -34,7 +34,9 @@ def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
             for _ in range(3)
         ]
         file = folder / f"{name}.parquet"
-        with pq.ParquetWriter(file, blocks[0].schema, compression=compression) as writer:
+        with pq.ParquetWriter(
+            file, blocks[0].schema, compression=compression, use_dictionary=False
+        ) as writer:
             for i, start in enumerate(range(0, rows, GROUP)):
                 writer.write_table(blocks[i % 3].slice(0, min(GROUP, rows - start)))
 

@@ -27,6 +27,7 @@ from nosplit import (
     _blocks,
     _csv,
     _parquet,
+    _reading,
     larger,
 )
 from nosplit.accumulate import accumulate
@@ -51,8 +52,8 @@ def here(tmp_path, monkeypatch):
 def streamed(monkeypatch):
     """Every file is too large to be read whole, and blocks are small."""
     monkeypatch.setattr(larger, "SMALL", 0)
-    monkeypatch.setattr(larger, "BLOCK", 256)
-    monkeypatch.setattr(larger, "BATCH", 1000)
+    monkeypatch.setattr(_reading, "BLOCK", 256)
+    monkeypatch.setattr(_reading, "BATCH", 3000)
     monkeypatch.setattr(larger, "PILOT", 400)
 
 
@@ -452,8 +453,9 @@ def test_sorted_files_in_order_are_found_out(streamed):
     assert "DependentRowsWarning" in found.warnings[0]
 
 
-def test_files_that_cannot_be_mixed_are_found_out(streamed):
+def test_files_that_cannot_be_mixed_are_found_out(streamed, monkeypatch):
     """One sorted file of one row group: there is nothing to mix it with but its own neighbours."""
+    monkeypatch.setattr(_reading, "BATCH", 1000)
     rng = np.random.default_rng(0)
     write("x.parquet", np.sort(rng.normal(size=(20_000, 1)), axis=0), group=20_000)
     write("y.parquet", rng.normal(size=(20_000, 1)), group=20_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from queue import Full, Queue
 from typing import Any, NamedTuple, TypeVar
@@ -135,7 +135,7 @@ def _joined(pieces: Sequence[Array]) -> Array:
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def ahead(items: Iterable[T], depth: int = DEPTH) -> Iterator[T]:
+def ahead(items: Iterable[T], depth: int = DEPTH) -> Generator[T, None, None]:
     """The items of an iterable, made by a thread of its own, a few ahead.
 
     Errors come out where the item would have; the thread ends when nobody asks any more.

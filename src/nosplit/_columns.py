@@ -108,8 +108,8 @@ def mix(pattern: Any, first: int, second: int, out: Any) -> None:
     n = pattern.size
     for i in range(n):
         # No branch: half of them would be taken, at random.
-        place = i + first
-        place = np.int64(pattern[place - n * (place >= n)]) + second
+        there = i + first
+        place = np.int64(pattern[there - n * (there >= n)]) + second
         out[i] = pattern[place - n * (place >= n)]
 
 

@@ -64,8 +64,11 @@ class CsvFile:
     @cached_property
     def n_lines(self) -> int:
         """Lines of the file, which are its rows unless some are blank or broken by quotes."""
+        count, last = 0, b"\n"
         with reading(self.file, ".csv"), self.file.open("rb") as stream:
-            return sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK), b""))
+            while block := stream.read(BLOCK):
+                count, last = count + block.count(b"\n"), block[-1:]
+        return count + (last != b"\n")
 
     @property
     def n_values(self) -> int:

@@ -25,8 +25,8 @@ __all__ = ["Parquet", "open_parquet"]
 
 # Bytes of a column chunk read at once; pages beyond that are read as they are.
 BUFFER = 1 << 14
-# Bytes of pages that the strands of a source may hold, and how many strands are worth it.
-MEMORY, MOST_STRANDS = 224 << 20, 256
+# Bytes of pages that the strands of a source may hold, and their number: each opens its file.
+MEMORY, MOST_STRANDS = 224 << 20, 100
 # Bytes of a row group that is read at once.
 LARGEST = 1 << 27
 PAGE = 1 << 20  # where a page does not tell its size

@@ -6,19 +6,17 @@ evaluated. Kernels, and the encoding of tables, are fitted on a small sample of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import repeat
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._blocks import Columns as Batch
-from nosplit._blocks import Mixer, ahead, cut
 from nosplit._csv import CsvFile
 from nosplit._errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit._reading import BLOCK, Block, Deal, Reader, blocks
 from nosplit._validation import check_flag, check_rng, numeric
 from nosplit.accumulate import Units, accumulate
 from nosplit.bank import Bank
@@ -27,7 +25,7 @@ from nosplit.files import Source, open_source, two_in_memory
 from nosplit.fitting import fit_bank
 from nosplit.lags import LagOne, looked_at
 from nosplit.methods import Method, Split
-from nosplit.mmd import MOST_ROWS, Grouped, Paired
+from nosplit.mmd import Grouped, Paired
 from nosplit.moments import Moments
 from nosplit.order import Natural
 from nosplit.pairing import Adjacent, Aligned, Linear, Pairing, Window, as_pairing
@@ -36,7 +34,7 @@ from nosplit.randomization import Exact
 from nosplit.recipes import Kernels
 from nosplit.results import TWO_SAMPLE, TestResult
 from nosplit.steps import as_method, progress_bar, test_moments, to_result
-from nosplit.tables import Encoding, Options, Samples, two_samples
+from nosplit.tables import Options, Samples, two_samples
 
 __all__ = ["SMALL", "in_memory", "is_small", "some_rows", "two_sample_files"]
 
@@ -45,10 +43,8 @@ Caveat = tuple[type[NosplitWarning], str]
 
 # Values of two files together up to which they are read whole and tested as if in memory.
 SMALL = 20_000_000
-# Rows of the sample that kernels and encoding are fitted on, of a batch, and units in a block.
-PILOT, BATCH, BLOCK = 16_384, 1 << 18, 1 << 14
-# Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
-EVEN = 1.1
+# Rows of the sample that kernels and encoding are fitted on.
+PILOT = 16_384
 
 
 def is_small(x: Source, y: Source) -> bool:
@@ -110,11 +106,18 @@ def two_sample_files(
     mixed = check_flag(shuffle, "shuffle")
     pilot = _pilot(x, y, options, generator)
     bank = _bank(pilot, kernels)
-    deal = Deal.of(_rows(x), _rows(y))
-    readers = [Reader.of(s, pilot.encoding, mixed, generator) for s in (x, y)]
-    with progress_bar(progress, pairing.n_pairs(deal.n_units)) as step:
-        done = _Pass(bank, pairing, workers)
-        for block in _blocks(readers, deal):
+    width = int(np.shape(pilot.x)[1])
+    deal = Deal.of(_rows(x), _rows(y), width)
+    readers = [
+        Reader(source, pilot.encoding, width, generator.spawn(1)[0] if mixed else None)
+        for source in (x, y)
+    ]
+    done = _Pass(bank, pairing, workers)
+    with (
+        progress_bar(progress, pairing.n_pairs(deal.n_units)) as step,
+        closing(blocks(readers, deal)) as found,
+    ):
+        for block in found:
             before = done.moments.n
             done.take(block)
             if not done.finite:
@@ -131,7 +134,7 @@ def two_sample_files(
         kernels=bank.kernels,
         n_units=done.n_units,
         n_used=done.n_used,
-        n_left_out=_rows(x) + _rows(y) - done.n_used,
+        n_left_out=max(0, _rows(x) + _rows(y) - done.n_used),
         columns=pilot.columns,
         encoding=pilot.encoding,
     )
@@ -196,126 +199,6 @@ def _bank(pilot: Samples, kernels: Kernels) -> Bank:
     x, y = (np.asarray(numeric(rows, "x"), dtype=np.float64)[:n] for rows in (pilot.x, pilot.y))
     units = Paired(x, y, Natural(), Natural(), Bank(()), range(n))
     return fit_bank(pilot.recipe(kernels), units)
-
-
-# -- blocks ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Deal:
-    """How rows are dealt to units.
-
-    Attributes
-    ----------
-    n_units : int
-        Number of units.
-    many : int, optional
-        Which of the files is so much larger that units hold several of its rows.
-    rows : int
-        Its rows that are dealt.
-    """
-
-    n_units: int
-    many: int | None = None
-    rows: int = 0
-
-    @classmethod
-    def of(cls, n: int, m: int) -> Deal:
-        """For files of n and m rows."""
-        few, most = min(n, m), max(n, m)
-        if most <= EVEN * few:
-            return cls(few)
-        return cls(few, int(m > n), min(most, MOST_ROWS * few))
-
-    def starts(self, block: int) -> NDArray[np.int64]:
-        """Where the larger file's rows of the units of a block begin; the first at 0."""
-        units = np.arange(block * BLOCK, min((block + 1) * BLOCK, self.n_units) + 1)
-        starts = units * self.rows // self.n_units
-        return np.asarray(starts - starts[0])
-
-    def sizes(self, file: int) -> Iterable[int]:
-        """Rows of each block."""
-        if file != self.many:
-            return repeat(BLOCK)
-        blocks = range(-(-self.n_units // BLOCK))
-        return (int(self.starts(block)[-1]) for block in blocks)
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """Blocks of the rows of a file, as numbers."""
-
-    source: Source
-    encoding: Encoding | None
-    rng: np.random.Generator | None
-
-    @classmethod
-    def of(
-        cls, source: Source, encoding: Encoding | None, mixed: bool, rng: np.random.Generator
-    ) -> Reader:
-        """A reader with a generator of its own: readers run at the same time."""
-        return cls(source, encoding, rng.spawn(1)[0] if mixed else None)
-
-    def blocks(self, sizes: Iterable[int]) -> Iterator[Array]:
-        """Blocks (p, size)."""
-        names = self.encoding.names if self.encoding and self.encoding.table else None
-        batches = self.source.batches(BATCH, names, self.rng)
-        mixer = Mixer(self.rng) if self.rng else None
-        plain = self._plain()
-        found = (self._columns(batch, plain) for batch in batches)
-        if self.encoding is None:
-            return cut(found, sizes, mixer)
-        centers = np.array([column.center for column in self.encoding.columns])
-        factors = 1.0 / np.array([column.scale for column in self.encoding.columns])
-        return cut(found, sizes, mixer, centers, factors)
-
-    def _plain(self) -> bool:
-        """Whether columns are numbers that can be taken as they come, missing ones found later."""
-        if self.encoding is None:
-            return True
-        numbers = all(column.kind == "numbers" for column in self.encoding.columns)
-        return numbers and self.encoding.nan_policy == "raise" and self.encoding.table
-
-    def _columns(self, batch: Any, plain: bool) -> Batch:
-        if isinstance(batch, np.ndarray) and self.encoding is None:
-            rows = np.ascontiguousarray(numeric(batch, self.source.path).T, dtype=np.float64)
-            return Batch([[column] for column in rows], raw=False)
-        if plain and all(_is_plain(column) for column in batch.columns):
-            return Batch(_numbers(batch.columns), raw=True)
-        assert self.encoding is not None
-        rows = self.encoding.encode(batch, self.source.path)
-        return Batch([[column] for column in np.ascontiguousarray(rows.T)], raw=False)
-
-
-def _is_plain(column: Any) -> bool:
-    return column.null_count == 0 and str(column.type) in ("double", "float", "int64", "int32")
-
-
-def _numbers(columns: Sequence[Any]) -> list[list[Array]]:
-    """Columns of Arrow as arrays, where they lie if they are of the right type."""
-    if all(str(column.type) == "double" for column in columns):
-        return [[chunk.to_numpy() for chunk in column.chunks] for column in columns]
-    joined = [np.asarray(column.to_numpy(), dtype=np.float64) for column in columns]
-    return [[np.ascontiguousarray(column)] for column in joined]
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Rows of both files for a number of units, by column."""
-
-    x: Array
-    y: Array
-    many: int | None
-    starts: NDArray[np.int64] | None = None
-
-
-def _blocks(readers: Sequence[Reader], deal: Deal) -> Iterator[Block]:
-    """Blocks of both files at a time, each read by a thread of its own."""
-    sides = [ahead(reader.blocks(deal.sizes(i))) for i, reader in enumerate(readers)]
-    with closing(sides[0]), closing(sides[1]):  # type: ignore[type-var]
-        for number, (x, y) in enumerate(zip(*sides, strict=False)):
-            starts = None if deal.many is None else deal.starts(number)
-            yield Block(x, y, deal.many, starts)
 
 
 # -- the pass --------------------------------------------------------------------------------------
