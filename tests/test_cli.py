@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -350,3 +351,17 @@ def test_damaged_arrays_are_an_input_error_or_numbers(files, suffix):
         except InputError:
             continue
         assert values.ndim == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals here")
+def test_progress_on_a_terminal_only(files):
+    """Standard error is a terminal: a bar there, and nothing but the result on standard output."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "nosplit", "test", "ref.npy", "far.npy", *SMALL, "--json"]
+    env = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=env, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "pairs" in shown
+    assert json.loads(done.stdout)["reject"] is True

@@ -77,10 +77,13 @@ def two_sample_test(
 
     Parameters
     ----------
-    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,); or tables
+    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,); or tables; or names of files
         The samples, one observation a row. n and m may differ. Tables may be of pandas, polars,
         pyarrow or anything that narwhals accepts; their columns are matched by name, and those of
-        categories, text and booleans are compared for equality.
+        categories, text and booleans are compared for equality. Files may be .npy, .npz
+        ("file.npz:name" picks an array), .csv, .parquet, or folders or globs of .parquet files;
+        more than 20 million values are read in one pass: adjacent pairs or a window, asymptotic
+        calibration, kernels and scales from a sample of the rows.
     kernels : None, Kernel, sequence of them, name or callable
         Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's

@@ -105,7 +105,7 @@ def goodness_of_fit_test(
 
     Parameters
     ----------
-    x : array_like, shape (n, p) or (n,); or table
+    x : array_like, shape (n, p) or (n,); or table; or name of a file
         The sample, one observation a row. The columns of a table must be numbers, in the order of
         the model's.
     score : model, callable or array_like

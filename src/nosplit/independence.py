@@ -62,7 +62,7 @@ def independence_test(
 
     Parameters
     ----------
-    x, y : array_like, shape (n, p) and (n, r), or (n,); or tables or series
+    x, y : array_like, shape (n, p) and (n, r), or (n,); or tables, series, or names of files
         The variables, one observation a row. Strings, booleans and other categories are compared
         for equality.
     kernels : None, sequence of pairs of kernels, or callable
