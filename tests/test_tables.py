@@ -719,7 +719,7 @@ def test_arrays_iv():
         nosplit.two_sample_test(x, infinite, nan_policy="omit")
     with pytest.raises(InputError, match="`x` and `y` must have as many rows"):
         nosplit.independence_test(GOOD, np.arange(5))
-    with pytest.raises(InputError, match="`y` must be a vector or an .* got 0 dimensions"):
+    with pytest.raises(InputError, match=r"`y` must be a vector or an .* got 0 dimensions"):
         nosplit.independence_test(GOOD, 3.0)
     with pytest.raises(InputError, match="`y` must be a rectangular array"):
         nosplit.independence_test(GOOD, [[1.0], [1.0, 2.0], [3.0], [4.0]])
