@@ -539,6 +539,12 @@ def test_tables_against_one_call():
     for bad in (x.to_numpy()[:, :1].astype(float), x[["age"]]):
         with pytest.raises(InputError, match="`x`"):
             found.update(bad, None)
+    with pytest.raises(InputError, match=r"first batch of tables.*encoding"):
+        TwoSampleAccumulator().update(x[:1], y)
+    alone = TwoSampleAccumulator()
+    alone.update(x, None)
+    alone.update(x[:0], y[:1])
+    assert alone.n_waiting == 3001
     late = TwoSampleAccumulator()
     late.update(np.zeros((1, 2)), None)
     with pytest.raises(InputError, match="arrays, as before"):

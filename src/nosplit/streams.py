@@ -136,11 +136,10 @@ class TwoSampleAccumulator(Accumulator):
             The rows, of any number.
         """
         encoding, flow = self._encoding, self._flow
-        tables = [value for value in (x, y) if is_table(value)]
-        if encoding is None and tables:
+        if encoding is None and (is_table(x) or is_table(y)):
             if self._state.waiting is not None:
                 raise InputError("`x` and `y` must be arrays, as before, got a table.")
-            encoding = fit_encoding(*(value for value in (x, y) if value is not None))
+            encoding = _first_encoding(x, y)
             recipe = encoding.recipe(self._given)
             flow = replace(flow, family=TwoSamples(self.ratio, recipe))
         batch, omitted = _two_sides(x, y, encoding, self._state.waiting)
@@ -172,6 +171,18 @@ class TwoSampleAccumulator(Accumulator):
     def _described(self) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names
         return {"columns": names, "encoding": self._encoding}
+
+
+def _first_encoding(x: Any, y: Any) -> Encoding:
+    """How tables become numbers, from the first batch of them."""
+    sources = [as_source(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
+    if any(source.n_rows < 2 for source in sources):
+        raise InputError(
+            "`x` and `y` must have at least 2 rows each in the first batch of tables, which shows "
+            "the scale of their columns; it may be one of them alone. Or give `encoding`, as "
+            "`nosplit.tables.fit_encoding` finds it from any tables like these."
+        )
+    return fit_encoding(*(value for value in (x, y) if value is not None))
 
 
 def _two_sides(
