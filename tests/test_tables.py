@@ -671,7 +671,7 @@ def test_numbers_too_large_to_scale_iv():
 def test_encoded_later_iv():
     encoding = fit_encoding(GOOD)
     for table, message in (
-        (GOOD[["c"]], "`columns` must name columns of `table`, which has 'c', got 'a'."),
+        (GOOD[["c"]], "`table` must have the columns it had before, but lacks 'a'."),
         (bad(a=["1"] * 4), "column 'a' of `table` must hold numbers, as before, got text."),
         (bad(a=[1.0, None, 2.0, 3.0]), "Values are missing: `table` has 1 of 4 in 'a'"),
         (np.ones((4, 2)), "`table` must be a table, as before, got an array."),

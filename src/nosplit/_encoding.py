@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nosplit._errors import InputError
 from nosplit._frames import CATEGORIES, UNKNOWN, Raw, Source, as_source, code_of
-from nosplit._matching import check_finite_columns, check_present, picked, present_rows
+from nosplit._matching import check_finite_columns, check_present, listed, picked, present_rows
 from nosplit.kernels import Kernel, Parts, mixed_kernels, table_kernels
 from nosplit.recipes import Kernels, Recipe, as_recipe, check_looks_at
 
@@ -160,8 +160,14 @@ class Encoding:
         if source.table != self.table:
             came, wanted = ("a table", "an array") if source.table else ("an array", "a table")
             raise InputError(f"`{source.label}` must be {wanted}, as before, got {came}.")
+        lacking = [name for name in self.names if name not in source.names]
         if source.single and len(self.columns) == 1:
             positions = [0]
+        elif lacking:
+            raise InputError(
+                f"`{source.label}` must have the columns it had before, but lacks "
+                f"{listed(lacking)}."
+            )
         else:
             positions = picked(source, self.names, None)
         raws = [source.read(i) for i in positions]

@@ -17,6 +17,7 @@ __all__ = [
     "check_known",
     "check_present",
     "common_kind",
+    "listed",
     "matched",
     "picked",
     "present_rows",
