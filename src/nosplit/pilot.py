@@ -21,7 +21,7 @@ from nosplit.methods._base import prepare
 from nosplit.methods.ost import project
 from nosplit.normal import Whitened, Whitening
 from nosplit.pairing import Tile
-from nosplit.recipes import Kernels
+from nosplit.recipes import Kernels, Recipe, as_recipe
 from nosplit.tables import Options
 
 __all__ = ["pilot"]
@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 
 # Rows of each sample that a pilot must have, and units whose effects are kept.
 FEWEST_ROWS, MOST_EFFECTS = 20, 200
+# Rows of each sample that the median heuristic looks at.
+MEDIAN_ROWS = 1500
 # Pairs that are looked at, and units in a block of them.
 PAIRS, SMALLEST_BLOCK, LARGEST_BLOCK = 8_000_000, 64, 512
 # Simulated pilots for each of so many lengths of μ.
@@ -87,7 +89,7 @@ def pilot(
         )
     generator = check_rng(rng)
     rows = [s[generator.permutation(len(s))[:n]] for s in (x, y)]
-    units = fitted_units(rows[0], rows[1], data.recipe(kernels))
+    units = fitted_units(rows[0], rows[1], _fitted(data.recipe(kernels), rows))
     found = _usable(units)
     some = range(min(n, MOST_EFFECTS))
     shared: dict[str, Any] = {
@@ -101,6 +103,16 @@ def pilot(
     reference = max(middle, found.noise) or 1.0
     shortest, middling, longest = (found.at(v, v / reference, **shared) for v in found.lengths)
     return replace(middling, bounds=(shortest, longest))
+
+
+def _fitted(recipe: Recipe, rows: list[NDArray[Any]]) -> Recipe:
+    """Kernels with the bandwidths that tests have on average: from more rows than a test uses."""
+    if recipe.given:
+        return recipe
+    try:
+        return as_recipe(recipe.fit(np.concatenate([s[:MEDIAN_ROWS] for s in rows])))
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
 
 
 @dataclass(frozen=True, eq=False)

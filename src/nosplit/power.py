@@ -28,7 +28,7 @@ from nosplit.plan import (
     smallest_safe_pairs,
     width,
 )
-from nosplit.power_rates import CLOSED, NORMAL, RESAMPLED, rejection_rate
+from nosplit.power_rates import CLOSED, NORMAL, RESAMPLED, Rate, rejection_rate
 from nosplit.randomization import Exact
 from nosplit.steps import as_method, settle
 
@@ -401,22 +401,22 @@ class _Study:
             )
         return how
 
-    def rate(
-        self, alternative: Alternative, how: Plan, trials: int | None = None
-    ) -> tuple[float, str]:
-        """Predicted power against an alternative, and how it was found."""
+    def rate(self, alternative: Alternative, how: Plan, trials: int | None = None) -> Rate:
+        """Predicted power against an alternative."""
         method = settle(self.method, how.calibration)
         rng = np.random.default_rng(self.seed)
         return rejection_rate(alternative, method, how, self.alpha, trials or self.trials, rng)
 
     def predict(self, n: int) -> PowerPrediction:
         how = self.plan(n)
-        power, found = self.rate(self.alternative, how)
-        sides = self.alternative.bounds or (self.alternative, self.alternative)
-        low, high = (self.rate(side, how)[0] for side in sides)
+        rate = self.rate(self.alternative, how)
+        power, found = rate.power, rate.how
+        sides = self.alternative.bounds
+        shortest, longest = (self.rate(side, how) for side in sides) if sides else (rate, rate)
+        low, high = shortest.power, longest.power
         if found != CLOSED:
-            low, _ = wilson(low * self.trials, self.trials)
-            _, high = wilson(high * self.trials, self.trials)
+            low = max(0.0, wilson(low * self.trials, self.trials)[0] - shortest.error)
+            high = min(1.0, wilson(high * self.trials, self.trials)[1] + longest.error)
         return PowerPrediction(
             power=power,
             low=min(low, power),
@@ -458,12 +458,12 @@ class _Study:
         try:
             how = self.plan(n)
             slow = isinstance(how.pairing, Complete)
-            power, found = self.rate(alternative, how, max(100, self.trials // 4) if slow else None)
+            rate = self.rate(alternative, how, max(100, self.trials // 4) if slow else None)
         except InputError:
             if last:
                 raise
             return 0.0, 0.0
-        return power, {CLOSED: 0.0, NORMAL: 0.005, RESAMPLED: 0.02}[found]
+        return rate.power, {CLOSED: 0.0, NORMAL: 0.005, RESAMPLED: 0.02}[rate.how]
 
 
 def _smallest_p(how: Plan) -> float:

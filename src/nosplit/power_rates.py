@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +15,23 @@ from nosplit.pairing import Complete
 from nosplit.plan import Plan
 from nosplit.steps import split_at
 
-__all__ = ["CLOSED", "NORMAL", "RESAMPLED", "rejection_rate"]
+__all__ = ["CLOSED", "NORMAL", "RESAMPLED", "Rate", "rejection_rate"]
 
 Array = NDArray[np.float64]
 
 CLOSED, NORMAL, RESAMPLED = "closed form", "normal", "resampled"
 # A noncentrality beyond which power is 1 to all digits, for any level that can be written down.
 CERTAIN = 1e6
+# Draws of the null law for each trial: an error of the threshold moves all trials together.
+NULL = 4
+
+
+class Rate(NamedTuple):
+    """Chance that a test rejects, how it was found, and its error from draws of the null law."""
+
+    power: float
+    how: str
+    error: float = 0.0
 
 
 def rejection_rate(
@@ -29,8 +41,8 @@ def rejection_rate(
     alpha: float,
     trials: int,
     rng: np.random.Generator,
-) -> tuple[float, str]:
-    """Chance that the test rejects, and how it was found.
+) -> Rate:
+    """Chance that the test rejects.
 
     Parameters
     ----------
@@ -43,16 +55,17 @@ def rejection_rate(
     alpha : float
         Its level.
     trials : int
-        Number of simulated tests, and of draws from their null law where that has no closed form.
+        Number of simulated tests; of draws from their null law, where that has no closed form,
+        there are four times as many.
     rng : Generator
         Source of the simulation.
     """
     if isinstance(how.pairing, Complete):
-        return _resampled(alternative, method, how, alpha, trials, rng), RESAMPLED
+        return _resampled(alternative, method, how, alpha, trials, rng)
     closed = _closed(alternative, method, how, alpha)
     if closed is not None:
-        return closed, CLOSED
-    return _normal(alternative, method, how, alpha, trials, rng), NORMAL
+        return Rate(closed, CLOSED)
+    return _normal(alternative, method, how, alpha, trials, rng)
 
 
 # --- closed forms ---------------------------------------------------------------------------------
@@ -115,16 +128,16 @@ def _normal(
     alpha: float,
     trials: int,
     rng: np.random.Generator,
-) -> float:
+) -> Rate:
     """Statistics from their normal limit; under flips it is N(0, Σ) with the test's own Σ."""
     parts = split_at(method, how.n_units)
     cov = _test_cov(alternative, how)
-    z = rng.standard_normal((2 * len(parts), trials, alternative.d))
+    z = rng.standard_normal((len(parts), trials, alternative.d))
     tau = _stack([alternative.normal(how.pairing, len(r), z[i]) for i, r in enumerate(parts)])
     if isinstance(method, Adaptive) and how.flips:
-        flipped = z[1] @ root(cov)
-        return _ranked(method, tau, flipped, cov, alpha)
-    return float(np.mean(method(tau, cov).log_pvalue <= np.log(alpha)))
+        flipped = rng.standard_normal((NULL * trials, alternative.d)) @ root(cov)
+        return Rate(how=NORMAL, **_ranked(method, tau, flipped, cov, alpha))
+    return Rate(float(np.mean(method(tau, cov).log_pvalue <= np.log(alpha))), NORMAL)
 
 
 def _resampled(
@@ -134,19 +147,18 @@ def _resampled(
     alpha: float,
     trials: int,
     rng: np.random.Generator,
-) -> float:
+) -> Rate:
     """Statistics over all pairs of resampled units, ranked among those of their flips.
 
     One set of flips of other resampled units serves all trials: the flips' law given the units
     varies little from one sample to the next.
     """
     units, parts = alternative.resampled, split_at(method, how.n_units)
-    seeds = rng.spawn(2)
-    tau, flipped = (
-        _stack([draw(alternative.mu, len(r), trials, seed) for r in parts])
-        for draw, seed in zip((units.statistics, units.flipped), seeds, strict=True)
-    )
-    return _ranked(method, tau, flipped, _test_cov(alternative, how), alpha)
+    first, second = rng.spawn(2)
+    tau = _stack([units.statistics(alternative.mu, len(r), trials, first) for r in parts])
+    flipped = _stack([units.flipped(alternative.mu, len(r), NULL * trials, second) for r in parts])
+    cov = _test_cov(alternative, how)
+    return Rate(how=RESAMPLED, **_ranked(method, tau, flipped, cov, alpha))
 
 
 def _stack(tau: list[Array]) -> Array:
@@ -154,18 +166,25 @@ def _stack(tau: list[Array]) -> Array:
     return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
 
 
-def _ranked(method: Method, tau: Array, flipped: Array, cov: Array, alpha: float) -> float:
-    """Share of τ whose evidence ranks among the alpha best of the flips."""
+def _ranked(
+    method: Method, tau: Array, flipped: Array, cov: Array, alpha: float
+) -> dict[str, float]:
+    """Share of τ whose evidence ranks among the alpha best of the flips.
+
+    The error is half of what two standard errors of the threshold's own level make of it.
+    """
     observed, null = (_evidence(method, t, cov) for t in (tau, flipped))
-    above = [
-        _at_least(values, sorted_) for values, sorted_ in zip(observed, np.sort(null), strict=True)
-    ]
+    ascending = np.sort(null)
+    above = [_at_least(*pair) for pair in zip(observed, ascending, strict=True)]
     best = np.min(above, axis=0)
     if len(null) > 1:
         # Several kinds of evidence: a draw counts by the best of its ranks.
-        ranks = [_at_least(values, np.sort(values)) for values in null]
+        ranks = [_at_least(*pair) for pair in zip(null, ascending, strict=True)]
         best = np.searchsorted(np.sort(np.min(ranks, axis=0)), best + 1, side="right")
-    return float(np.mean((best + 1.0) / (null.shape[1] + 1.0) <= alpha))
+    p = (best + 1.0) / (null.shape[1] + 1.0)
+    off = 2.0 * np.sqrt(alpha * (1.0 - alpha) / null.shape[1])
+    low, power, high = (float(np.mean(p <= level)) for level in (alpha - off, alpha, alpha + off))
+    return {"power": power, "error": (high - low) / 2.0}
 
 
 def _at_least(values: Array, ascending: Array) -> NDArray[np.int_]:
