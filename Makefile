@@ -35,7 +35,7 @@ demo: venv ## test MNIST digits, and a pair with no difference
 	@$(BIN)/nosplit demo
 
 test: lint ## lint, types, import contract, doctests, examples of README and docs, tests
-	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2
 
 lint: venv ## ruff, mypy and the import contract
 	$(BIN)/ruff check $(SOURCES)

@@ -28,8 +28,6 @@ from nosplit import (
     NosplitWarning,
 )
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
 
 

@@ -19,11 +19,10 @@ from nosplit.engines import spark as engine
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 needs_java = pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs")
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    # PySpark says so of every pandas from 3 on; data goes through Arrow here.
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+# PySpark says so of every pandas from 3 on; data goes through Arrow here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
 

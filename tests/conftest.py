@@ -1,0 +1,23 @@
+"""How tests are shared out to processes, where pytest-xdist does so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+# Their tests share a cluster, which takes longer to start than they take to run.
+TOGETHER = ("tests/test_dask.py", "tests/test_spark.py")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests one by one, except for files whose tests stay together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return file if file in TOGETHER else nodeid
+
+    return Together(config, log)
