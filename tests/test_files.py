@@ -578,6 +578,8 @@ def test_empty_files_iv():
     assert error("a.parquet") == "`a.parquet` has columns, but no rows."
     write("a.parquet", table(np.ones((1, 2))))
     assert "must have at least 2 rows" in error("a.parquet")
+    write("b.parquet", pa.Table.from_arrays([pa.array([1.0, 2.0])] * 2, names=["a", "a"]))
+    assert error("b.parquet") == "`b.parquet` must have different column names, got 'a' twice."
     write("a.parquet", pa.table({}))
     assert error("a.parquet") == "`a.parquet` must have at least one column, got none."
     np.save("a.npy", np.empty((0, 3)))
@@ -674,6 +676,18 @@ def test_escape_codes_are_shown_not_obeyed(capsys, monkeypatch):
         assert "\x1b" not in out + err
         assert "\x07" not in out + err
         assert out + err
+
+
+def test_rows_of_text_are_counted(monkeypatch):
+    monkeypatch.setattr(_csv, "BLOCK", 7)
+    for text, rows in (
+        ("a,b\n1,2\n3,4\n", 2),
+        ("a,b\n1,2\n3,4", 2),
+        ("\n\na,b\r\n\r\n1,2\r\n\n\n3,4\r\n\r\n", 2),
+        ("1,2\n3,4\n\n5,6\n\n", 3),
+    ):
+        Path("x.csv").write_bytes(text.encode())
+        assert open_source("x.csv").n_lines == rows
 
 
 def test_csv_that_is_not_utf8_iv(streamed):

@@ -28,6 +28,7 @@ __all__ = ["CsvFile", "open_csv"]
 MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"]
 NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 BLOCK = 1 << 22
+NEWLINE, RETURN = b"\n\r"
 # Bytes to a value, about, where its number is only guessed at.
 VALUE = 8
 
@@ -63,12 +64,18 @@ class CsvFile:
 
     @cached_property
     def n_lines(self) -> int:
-        """Lines of the file, which are its rows unless some are blank or broken by quotes."""
-        count, last = 0, b"\n"
+        """Lines that are neither blank nor names: the rows, unless some are broken by quotes."""
+        count, last, start, before = 0, -1, 0, b"\n"
         with reading(self.file, ".csv"), self.file.open("rb") as stream:
             while block := stream.read(BLOCK):
-                count, last = count + block.count(b"\n"), block[-1:]
-        return count + (last != b"\n")
+                text = np.frombuffer(before + block, dtype=np.uint8)
+                ends = np.flatnonzero(text[1:] == NEWLINE)
+                lengths = np.diff(ends + start, prepend=last)
+                blank = (lengths == 1) | ((lengths == 2) & (text[ends] == RETURN))
+                count += len(ends) - int(np.count_nonzero(blank))
+                last = int(ends[-1]) + start if len(ends) else last
+                start, before = start + len(block), block[-1:]
+        return count + (start - 1 > last) - (self.names is not None)
 
     @property
     def n_values(self) -> int:

@@ -224,6 +224,9 @@ def open_parquet(path: str, files: Sequence[Path]) -> Parquet:
         _check_schema(files[0], metadata[0], file, other)
     if not source.names:
         raise InputError(f"`{path}` must have at least one column, got none.")
+    twice = sorted({name for name in source.names if source.names.count(name) > 1})
+    if twice:
+        raise InputError(f"`{path}` must have different column names, got {listed(twice)} twice.")
     if not source.n_rows:
         raise InputError(f"`{path}` has columns, but no rows.")
     return source

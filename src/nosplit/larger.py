@@ -177,7 +177,7 @@ def _pairing(pairs: Pairing | str | int) -> Adjacent | Window:
 def _rows(source: Source) -> int:
     """Rows of a file; for text, lines."""
     if isinstance(source, CsvFile):
-        return max(source.n_lines - source.skip, 2)
+        return max(source.n_lines, 2)
     return source.n_rows or 0
 
 
