@@ -16,7 +16,7 @@ from nosplit._validation import (
     check_joint,
     check_vector,
 )
-from nosplit.effects import Effects
+from nosplit.effects import Effects, roots
 from nosplit.normal import Whitening, optimal_weights
 from nosplit.pairing import Adjacent, Blocks, Complete, Linear, Pairing, Window
 
@@ -204,9 +204,14 @@ def within(zeta: Array, cov: Array) -> Array:
 
 
 def root(cov: Array) -> Array:
-    """A matrix R with R'R = `cov`, for `cov` of any rank and magnitude."""
-    white = Whitening(rcond=0.0)(cov)
-    return np.asarray(white.root[0] * white.scale[0])
+    """A matrix R with R'R = `cov`, for `cov` of any rank and magnitude.
+
+    Symmetric on the scale of standard deviations, so that no choice of eigenvectors shows: the
+    same seed gives the same prediction on every machine.
+    """
+    variance = np.diagonal(cov)
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    return np.asarray(roots(cov / scale[:, None] / scale)[0] * scale)
 
 
 def _checked_zeta(value: ArrayLike, cov: Array) -> Array:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Effects", "transport"]
+__all__ = ["Effects", "roots", "transport"]
 
 Array = NDArray[np.float64]
 
@@ -108,12 +108,12 @@ def transport(start: Array, goal: Array) -> Array:
     variance = np.where(np.diagonal(goal) > 0, np.diagonal(goal), np.diagonal(start))
     scale = np.sqrt(np.where(variance > 0, variance, 1.0))
     grid = np.outer(scale, scale)
-    root, inverse = _roots(start / grid)
-    inner, _ = _roots(root @ (goal / grid) @ root)
+    root, inverse = roots(start / grid)
+    inner, _ = roots(root @ (goal / grid) @ root)
     return np.asarray(scale[:, None] * (inverse @ inner @ inverse) / scale)
 
 
-def _roots(matrix: Array) -> tuple[Array, Array]:
+def roots(matrix: Array) -> tuple[Array, Array]:
     """Symmetric square root of a semidefinite matrix, and its pseudo-inverse."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
     keep = values > RCOND * max(values[-1], 0.0)

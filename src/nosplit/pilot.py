@@ -35,7 +35,7 @@ MEDIAN_ROWS = 1500
 # Pairs that are looked at, and units in a block of them.
 PAIRS, SMALLEST_BLOCK, LARGEST_BLOCK = 8_000_000, 64, 512
 # Simulated pilots for each of so many lengths of μ.
-DRAWS, LENGTHS = 1000, 33
+DRAWS, LENGTHS = 2000, 33
 
 
 def pilot(
@@ -219,7 +219,8 @@ def _located(mu: Array, cov: Array, zeta: Array, pairs: float, shared: float) ->
     lengths = np.linspace(0.0, length + 6.0 * sd, LENGTHS)
     # A longer mean has a larger ζ₁, and so more noise.
     growth = np.sqrt(shared * lengths / (max(length, sd) or 1.0))
-    z = np.random.default_rng(0).standard_normal((2, DRAWS, len(mu)))
+    z = np.random.default_rng(0).standard_normal((2, DRAWS // 2, len(mu)))
+    z = np.concatenate([z, -z], axis=1)
     noise = z[0] @ root(cov) + growth[:, None, None] * (z[1] @ root(zeta))
     tau = lengths[:, None, None] * unit + noise
     again = cone.project(tau.reshape(-1, len(mu)))[1].reshape(LENGTHS, DRAWS)
