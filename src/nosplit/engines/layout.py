@@ -22,7 +22,6 @@ __all__ = [
     "Reach",
     "Samples",
     "as_local_pairing",
-    "even_cuts",
     "make_blocks",
     "overlaps",
     "spread",
@@ -96,11 +95,6 @@ class Block:
     units: range
     runs: tuple[range, ...]
 
-    @property
-    def n_read(self) -> int:
-        """Number of units it reads."""
-        return sum(len(run) for run in self.runs)
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -162,11 +156,6 @@ def _read(own: range, n_units: int, pairing: Pairing) -> tuple[range, ...]:
     if stop <= n_units:
         return (range(own.start, stop),)
     return range(own.start, n_units), range(stop - n_units)
-
-
-def even_cuts(n_units: int, size: int) -> range:
-    """Cuts every `size` units."""
-    return range(size, n_units, size)
 
 
 def overlaps(rows: range, lengths: Sequence[int]) -> list[tuple[int, range]]:

@@ -24,12 +24,13 @@ from nosplit._errors import InputError
 from nosplit.engines.cluster import Found, Reader, cluster_test, settled
 from nosplit.engines.layout import Block, Samples
 from nosplit.engines.parts import FAN_IN, Part, Task, changed
+from nosplit.engines.pieces import PIECE, SUM, Runs, joined, spark_type, table_of
 from nosplit.methods import Method
 from nosplit.pairing import Pairing
 from nosplit.recipes import Kernels
 from nosplit.tables import Options
 
-__all__ = ["Counted", "Runs", "SparkCluster", "spark_test"]
+__all__ = ["Counted", "SparkCluster", "spark_test"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -37,60 +38,6 @@ Batches = Iterator[pa.RecordBatch]
 
 # Numbers in a block, both samples together: 16 MB.
 BLOCK_NUMBERS = 1 << 21
-
-# Rows of a sample that belong to one block, as numbers; and what blocks give.
-PIECE = {"block": "long", "place": "long", "rows": "long", "data": "binary", "complaint": "string"}
-SUM = {"block": "long", "data": "binary", "complaint": "string"}
-ARROW = {"long": pa.int64(), "binary": pa.binary(), "string": pa.string()}
-
-
-def _spark_type(fields: dict[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in fields.items())
-
-
-def _table(fields: dict[str, str], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
-    schema = pa.schema([(name, ARROW[kind]) for name, kind in fields.items()])
-    return pa.Table.from_pylist([dict(zip(fields, row, strict=True)) for row in rows], schema)
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """The rows of one sample that each block reads.
-
-    Parameters
-    ----------
-    block : array of int, shape (k,)
-        Block of each run of rows.
-    start, stop : array of int, shape (k,)
-        Its first row, and the one after its last.
-    place : array of int, shape (k,)
-        Rows of this sample that the block reads before this run.
-    """
-
-    block: Index
-    start: Index
-    stop: Index
-    place: Index
-
-    @classmethod
-    def of(cls, blocks: Sequence[Block], rows: Callable[[range], range]) -> Runs:
-        """The runs of some blocks, from the rows of a run of units."""
-        found: list[tuple[int, int, int, int]] = []
-        for block in blocks:
-            place = 0
-            for run in map(rows, block.runs):
-                found.append((block.number, run.start, run.stop, place))
-                place += len(run)
-        return cls(*np.array(found, dtype=np.int64).T)
-
-    def cut(self, rows: Array, first: int) -> Iterator[tuple[int, int, int, bytes, None]]:
-        """Pieces of consecutive rows, the first at `first`, for the blocks that read them."""
-        last = first + len(rows)
-        for k in np.flatnonzero((self.start < last) & (self.stop > first)):
-            start, stop = max(int(self.start[k]), first), min(int(self.stop[k]), last)
-            data = np.ascontiguousarray(rows[start - first : stop - first], dtype=np.float64)
-            place = int(self.place[k]) + start - int(self.start[k])
-            yield int(self.block[k]), place, len(data), data.tobytes(), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,15 +122,15 @@ class Counted:
                 for position, batch in _placed(batches, first):
                     table = pa.Table.from_batches([batch]).rename_columns(columns)
                     rows = reader(table, name, position)
-                    yield from _table(PIECE, list(runs.cut(rows, position))).to_batches()
+                    yield from table_of(PIECE, list(runs.cut(rows, position))).to_batches()
                     position += batch.num_rows
                 if position != last:
                     came, counted = position - first, last - first
                     raise changed(f"got {came:,} in a partition of `{name}` where {counted:,} were")
             except InputError as error:
-                yield from _table(PIECE, [(0, 0, 0, b"", str(error))]).to_batches()
+                yield from table_of(PIECE, [(0, 0, 0, b"", str(error))]).to_batches()
 
-        return self.frame.mapInArrow(cut, _spark_type(PIECE)).groupBy("block")
+        return self.frame.mapInArrow(cut, spark_type(PIECE)).groupBy("block")
 
 
 def _gaps(frame: Any) -> dict[int, Any]:
@@ -248,7 +195,7 @@ class SparkCluster:
 
     def total(self, task: Task, blocks: Sequence[Block], reader: Reader) -> Part:
         """The sum of what the blocks give, by a tree of groups."""
-        samples, kind = self.samples, _spark_type(SUM)
+        samples, kind = self.samples, spark_type(SUM)
         x = self.x.pieces(Runs.of(blocks, lambda units: samples.rows(units)[0]), reader)
         y = self.y.pieces(Runs.of(blocks, lambda units: samples.rows(units)[1]), reader)
         sums = x.cogroup(y).applyInArrow(_of_block(task, blocks), kind)
@@ -267,26 +214,12 @@ def _of_block(task: Task, blocks: Sequence[Block]) -> Callable[[pa.Table, pa.Tab
     def work(x: pa.Table, y: pa.Table) -> pa.Table:
         number = (x if x.num_rows else y)["block"][0].as_py()
         try:
-            part = task.part(_joined(x), _joined(y), blocks[number])
+            part = task.part(joined(x), joined(y), blocks[number])
         except InputError as error:
-            return _table(SUM, [(number, None, str(error))])
-        return _table(SUM, [(number, part.to_bytes(), None)])
+            return table_of(SUM, [(number, None, str(error))])
+        return table_of(SUM, [(number, part.to_bytes(), None)])
 
     return work
-
-
-def _joined(pieces: pa.Table) -> Array:
-    """The rows of a block, put together from their pieces."""
-    ordered = sorted(pieces.to_pylist(), key=lambda piece: piece["place"])
-    for piece in ordered:
-        if piece["complaint"] is not None:
-            raise InputError(piece["complaint"])
-    rows = np.array([piece["rows"] for piece in ordered], dtype=np.int64)
-    places = np.array([piece["place"] for piece in ordered], dtype=np.int64)
-    if not np.array_equal(places, np.cumsum(rows) - rows):
-        raise changed(f"got rows that overlap where {rows.sum():,} were")
-    data = np.concatenate([np.frombuffer(piece["data"]) for piece in ordered])
-    return data.reshape(int(rows.sum()), -1)
 
 
 def _of_sums(d: int) -> Callable[[pa.Table], pa.Table]:
@@ -296,9 +229,9 @@ def _of_sums(d: int) -> Callable[[pa.Table], pa.Table]:
         rows = sorted(sums.to_pylist(), key=lambda row: row["block"])
         number = rows[0]["block"] // FAN_IN
         try:
-            return _table(SUM, [(number, _total(rows, d).to_bytes(), None)])
+            return table_of(SUM, [(number, _total(rows, d).to_bytes(), None)])
         except InputError as error:
-            return _table(SUM, [(number, None, str(error))])
+            return table_of(SUM, [(number, None, str(error))])
 
     return work
 
