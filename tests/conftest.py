@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-# Their tests share a cluster, which takes longer to start than they take to run.
-TOGETHER = ("tests/test_dask.py", "tests/test_spark.py")
+# Their tests share a cluster or a built site, which takes longer to make than they take to run.
+TOGETHER = ("tests/test_dask.py", "tests/test_site.py", "tests/test_spark.py")
 
 
 @pytest.hookimpl(optionalhook=True)
