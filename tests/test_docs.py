@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,16 @@ def test_pages_that_must_have_examples():
         text = (DOCS / page).read_text(encoding="utf-8")
         fences = re.findall(r"^```(\S*)", text, re.MULTILINE)
         assert not {"py", "pycon", "bash", "sh", "shell"} & set(fences), page
+
+
+def test_layers_are_those_of_the_import_contract():
+    """The page on how it works lists layers from the lowest to the highest."""
+    page = (DOCS / "how_it_works.md").read_text(encoding="utf-8")
+    assert page.startswith("# How it works\n\n**The rule of the house")
+    told = re.search(r"^`_errors` →.*?\n\n", page, re.MULTILINE | re.DOTALL)[0]
+    groups = [re.findall(r"`(\w+)`", part) for part in told.split("→")]
+    contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = contracts["tool"]["importlinter"]["contracts"][0]["layers"]
+    height = {name: -i for i, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
+    for lower, higher in pairwise(groups):
+        assert max(height[name] for name in lower) < min(height[name] for name in higher)
