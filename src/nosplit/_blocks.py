@@ -43,46 +43,40 @@ class Mixer:
 
     rng: np.random.Generator
     known: dict[int, NDArray[np.uint16]] = field(default_factory=dict)
-    room: Array = field(default_factory=lambda: np.empty(0))
 
-    def __call__(self, columns: Sequence[Sequence[Array]]) -> Array:
-        """Columns in one piece, (p, n), their rows mixed; in place of those of the last call."""
+    def hands(self, columns: Sequence[Sequence[Array]]) -> Iterator[Array]:
+        """Rows of a batch, mixed, some at a time: (p, n); in place of those before."""
         from nosplit._columns import deal
 
         lengths = np.array([len(piece) for piece in columns[0]], dtype=np.int64)
         splits = -(-PIECES // len(lengths))
         begins = np.arange(splits) * lengths[:, None] // splits
         parts = np.diff(np.column_stack([begins, lengths])).ravel()
-        hands = max(1, int(lengths.sum()) // HAND)
-        places = self._places(parts, hands)
-        size = len(columns) * len(places)
-        if self.room.size < size:  # new memory costs as much as what is done in it
-            self.room = np.empty(size)
-        mixed = self.room[:size].reshape(len(columns), -1)
-        for pieces, column in zip(columns, mixed, strict=True):
-            starts = np.array([_address(piece) for piece in pieces], dtype=np.int64)
-            deal((starts[:, None] + 8 * begins).ravel(), parts, hands, places, column)
-        return mixed
+        addresses = [(_addresses(pieces)[:, None] + 8 * begins).ravel() for pieces in columns]
+        number = max(1, int(lengths.sum()) // HAND)
+        sizes = np.diff(parts[:, None] * np.arange(number + 1) // number).sum(axis=0)
+        room = np.empty((len(columns), int(sizes.max())))
+        for hand, size in enumerate(map(int, sizes)):
+            places, out = self._places(size), room[:, :size]
+            for address, column in zip(addresses, out, strict=True):
+                deal(address, parts, hand, number, places, column)
+            yield out
 
-    def _places(self, lengths: Index, hands: int) -> NDArray[np.uint16]:
-        """Where rows go in their hand, in the order in which they are dealt."""
+    def _places(self, size: int) -> NDArray[np.uint16]:
+        """A random order of a hand."""
         from nosplit._columns import mix
 
-        ends = lengths[:, None] * np.arange(hands + 1) // hands
-        sizes = np.diff(ends).sum(axis=0)
-        places, start = np.empty(int(lengths.sum()), dtype=np.uint16), 0
-        for size in map(int, sizes):
-            if size not in self.known:
-                self.known[size] = self.rng.permutation(size).astype(np.uint16)
-            shifts = self.rng.integers(max(size, 1), size=2)
-            mix(self.known[size], *shifts, places[start : start + size])
-            start += size
-        return places
+        if size not in self.known:
+            self.known[size] = self.rng.permutation(size).astype(np.uint16)
+        out = np.empty(size, dtype=np.uint16)
+        mix(self.known[size], *self.rng.integers(max(size, 1), size=2), out)
+        return out
 
 
-def _address(piece: Array) -> int:
-    """Where the numbers of a contiguous array lie."""
-    return int(piece.__array_interface__["data"][0])
+def _addresses(pieces: Sequence[Array]) -> NDArray[np.int64]:
+    """Where the numbers of contiguous arrays lie."""
+    found = [piece.__array_interface__["data"][0] for piece in pieces]
+    return np.array(found, dtype=np.int64)
 
 
 def cut(
@@ -109,8 +103,7 @@ def cut(
 
     wanted = iter(sizes)
     block, filled = None, 0
-    for values, raw in batches:
-        columns = mixer(values) if mixer else [_joined(pieces) for pieces in values]
+    for columns, raw in _parts(batches, mixer):
         n, start = len(columns[0]), 0
         c, f = (centers, factors) if raw else (None, None)
         while start < n:
@@ -129,6 +122,17 @@ def cut(
                 block = None
     if block is not None and filled:
         yield np.ascontiguousarray(block[:, :filled])
+
+
+def _parts(
+    batches: Iterable[Columns], mixer: Mixer | None
+) -> Iterator[tuple[Sequence[Array] | Array, bool]]:
+    """Columns in one piece each: of a batch in order, or of a hand of mixed rows."""
+    for values, raw in batches:
+        if mixer is None:
+            yield [_joined(pieces) for pieces in values], raw
+        else:
+            yield from ((hand, raw) for hand in mixer.hands(values))
 
 
 def _joined(pieces: Sequence[Array]) -> Array:

@@ -114,18 +114,15 @@ def mix(pattern: Any, first: int, second: int, out: Any) -> None:
 
 
 @compiled
-def deal(addresses: Any, lengths: Any, hands: int, places: Any, out: Any) -> None:
-    """Deal the numbers of several pieces of memory, hand by hand, to their places in the hand.
+def deal(addresses: Any, lengths: Any, hand: int, hands: int, places: Any, out: Any) -> None:
+    """Deal a hand: the next few numbers of several pieces of memory, to their places in it.
 
-    Pieces are read in runs, and a hand's places lie close together: both stay in the cache.
+    Pieces are read in runs, and the places lie close together: both stay in the cache.
     """
-    start = i = 0
-    for hand in range(hands):
-        room = out[start:]
-        for s in range(addresses.size):
-            first, last = lengths[s] * hand // hands, lengths[s] * (hand + 1) // hands
-            address = addresses[s] + 8 * first
-            for t in range(last - first):
-                room[places[i + t]] = number_at(address + 8 * t)
-            i += last - first
-        start = i
+    i = 0
+    for s in range(addresses.size):
+        first, last = lengths[s] * hand // hands, lengths[s] * (hand + 1) // hands
+        address = addresses[s] + 8 * first
+        for t in range(last - first):
+            out[places[i + t]] = number_at(address + 8 * t)
+        i += last - first
