@@ -32,6 +32,7 @@ napoleon_use_param = False
 napoleon_use_rtype = False
 napoleon_custom_sections = [("Attributes", "params_style")]
 python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
 # A name in backticks becomes a link where there is something to link to.
 default_role = "py:obj"
 nitpick_ignore_regex = [("py:obj", ".*")]
