@@ -26,7 +26,6 @@ suppress_warnings = ["myst.header"]  # the measured pages are written in section
 # Docstrings say the types in words, so signatures need not.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
