@@ -3,7 +3,11 @@
 Read in order, or in strands: the row groups are cut into as many stretches as memory allows (one
 row group each, if it allows that), the row groups of a stretch are put in random order, and every
 batch takes its share of all of them. A batch is then like all of the file, even if its rows are
-sorted. What a strand keeps in memory is a page of every column.
+sorted (but not if those of every row group are, on their own: they can only be read from their
+beginnings). What a strand keeps in memory is a page of every column.
+
+Random row groups one after the other would not do: with few of them at a time, x and y of a unit
+differ because their row groups do, and 38 of 40 tests of sorted files rejected wrongly.
 """
 
 from __future__ import annotations
