@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from queue import Full, Queue
+from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,9 +17,8 @@ T = TypeVar("T")
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-DEPTH = 2  # blocks that wait for their turn
+DEPTH = 3  # blocks that are made before they are asked for
 PIECES, HAND = 64, 8192  # pieces that a batch is cut into at least, and rows of a hand
-PATIENCE = 0.05  # seconds between looks at whether anybody still waits
 
 
 class Columns(NamedTuple):
@@ -142,39 +141,33 @@ def _joined(pieces: Sequence[Array]) -> Array:
 def ahead(items: Iterable[T], depth: int = DEPTH) -> Generator[T, None, None]:
     """The items of an iterable, made by a thread of its own, a few ahead.
 
-    Errors come out where the item would have; the thread ends when nobody asks any more.
+    At most `depth` items are under way or wait. Errors come out where the item would have; the
+    thread ends when nobody asks any more.
 
     Examples
     --------
     >>> list(ahead(i * i for i in range(4)))
     [0, 1, 4, 9]
     """
-    queue: Queue[tuple[bool, Any]] = Queue(depth)
-    stopped = threading.Event()
-
-    def put(entry: tuple[bool, Any]) -> bool:
-        while not stopped.is_set():
-            try:
-                queue.put(entry, timeout=PATIENCE)
-                return True
-            except Full:
-                continue
-        return False
+    queue: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    permits, stopped = threading.Semaphore(depth), threading.Event()
 
     def work() -> None:
+        source = iter(items)
         try:
-            for item in items:
-                if not put((True, item)):
-                    return
-            put((False, None))
+            while permits.acquire() and not stopped.is_set():
+                queue.put((True, next(source)))
+        except StopIteration:
+            queue.put((False, None))
         except BaseException as error:  # for whoever waits
-            put((False, error))
+            queue.put((False, error))
 
     thread = threading.Thread(target=work, name="nosplit-reader", daemon=True)
     thread.start()
     try:
         while True:
             more, item = queue.get()
+            permits.release()
             if more:
                 yield item
             elif item is None:
@@ -183,4 +176,5 @@ def ahead(items: Iterable[T], depth: int = DEPTH) -> Generator[T, None, None]:
                 raise item
     finally:
         stopped.set()
+        permits.release()
         thread.join()

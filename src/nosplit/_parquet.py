@@ -31,8 +31,8 @@ __all__ = ["Parquet", "open_parquet"]
 BUFFER = 1 << 14
 # Bytes of pages that the strands of a source may hold, and their number: each opens its file.
 MEMORY, MOST_STRANDS = 224 << 20, 100
-# Bytes of a row group that is read at once.
-LARGEST = 1 << 27
+# Bytes of a row group that is read at once; a few of them are in memory.
+LARGEST = 3 << 25
 PAGE = 1 << 20  # where a page does not tell its size
 
 

@@ -96,7 +96,8 @@ class Reader:
     def blocks(self, sizes: Iterable[int]) -> Iterator[Array]:
         """Blocks (p, size)."""
         names = self.encoding.names if self.encoding and self.encoding.table else None
-        batches = self.source.batches(max(1024, BATCH // self.width), names, self.rng)
+        # The next batch is decoded while this one is cut: a row group is many blocks.
+        batches = ahead(self.source.batches(max(1024, BATCH // self.width), names, self.rng), 1)
         mixer = Mixer(self.rng) if self.rng else None
         plain = self._plain()
         found = (self._columns(batch, plain) for batch in batches)
