@@ -51,10 +51,16 @@ class Answer(NamedTuple):
 Test = Callable[[Any, Any], Answer]
 
 
+class SeveralAnswers(Exception):
+    """One p-value a column, where one for all was asked for."""
+
+
 def by_pvalue(test: Callable[[Any, Any], Any]) -> Test:
     def run(x: Any, y: Any) -> Answer:
-        p = float(test(x, y))
-        return Answer(p, p <= 0.05)
+        p = np.asarray(test(x, y), dtype=float)
+        if p.size > 1:
+            raise SeveralAnswers
+        return Answer(p.item(), p.item() <= 0.05)
 
     return run
 
@@ -100,6 +106,8 @@ def fact(check: Callable[[Test], str], test: Test) -> str:
         warnings.simplefilter("ignore")
         try:
             return check(test)
+        except SeveralAnswers:
+            return "no, one verdict each"
         except Exception as error:
             return f"no: {type(error).__name__}"
 
