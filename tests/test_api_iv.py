@@ -64,7 +64,6 @@ BAD_SAMPLES = {
     "a number": (3.0, words("must be a vector or an (n, p) array, got 0 dimensions")),
     "images": (np.ones((3, 3, 3)), words("got 3 dimensions", "Flatten each observation")),
     "nothing": (None, words("must hold real numbers, got dtype object (NoneType)")),
-    "text": ("sample", words("must hold real numbers", "(str)")),
     "words": ([["a", "b"], ["c", "d"]], words("must hold real numbers, got dtype <U1")),
     "bytes": (b"sample", words("must hold real numbers", "(bytes)")),
     "objects": (np.array([[1, "a"], [2, None]], dtype=object), words("real numbers", "object")),
@@ -90,6 +89,13 @@ def test_samples_iv(name):
         two_sample_test(value, Y)
     with pytest.raises(InputError, match=says("`y` ", *message)):
         two_sample_test(X, value)
+
+
+def test_text_is_the_name_of_a_file_iv():
+    with pytest.raises(InputError, match=says("`sample` must end in ", ".npy", "got no ending")):
+        two_sample_test("sample", Y)
+    with pytest.raises(InputError, match=says("`sample.csv`", "No such file")):
+        two_sample_test(X, "sample.csv")
 
 
 def test_pairs_of_samples_iv():

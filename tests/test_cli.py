@@ -142,9 +142,9 @@ def test_columns_are_matched_by_name(run, files, samples):
     assert run("test", "a.csv", "far.npy", *SMALL)[0] == 0  # only one has names: by position
     code, _, err = run("test", "a.csv", "c.csv")
     assert code == 2
-    assert (
-        err
-        == "error: `c.csv` must have the columns of `a.csv`, but lacks 'b' and has 'c' besides.\n"
+    assert err == (
+        "error: `c.csv` must have the columns of `a.csv`, but lacks 'b' and has 'c' besides. Say "
+        "which to compare with columns=, or leave some out with exclude=.\n"
     )
 
 
