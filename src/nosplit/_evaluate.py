@@ -42,7 +42,7 @@ _C5, _C6, _C7 = 0.008333333333330065, 0.0013888888917196719, 0.00019841269863040
 _C8, _C9 = 2.4801521322368692e-05, 2.7557268480310024e-06
 _C10, _C11 = 2.7620075879983367e-07, 2.5100375832561234e-08
 # Pairs and combinations worked on at once: what a core's first cache holds.
-BLOCK, GROUP = 256, 4
+BLOCK, GROUP = 384, 4
 
 
 def room_for() -> Any:
