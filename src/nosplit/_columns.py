@@ -19,22 +19,28 @@ __all__ = ["adjacent_moments", "copy", "deal", "mix"]
 
 
 @compiled_fast
-def _distances(x: Any, y: Any, sq: Any, l1: Any, cross: Any, also_l1: bool) -> None:
-    """Add one column's part of x-x', y-y', x-y' and y-x' to sq and l1, and to the cross product."""
+def _distances(
+    x: Any, y: Any, also_x: Any, also_y: Any, sq: Any, l1: Any, cross: Any, also_l1: bool
+) -> None:
+    """Add two columns' part of x-x', y-y', x-y' and y-x' to sq and l1, and to the cross product.
+
+    Two at a time: reading and writing the sums costs as much as a column's arithmetic.
+    """
     s0, s1, s2, s3 = sq[0], sq[1], sq[2], sq[3]
     a0, a1, a2, a3 = l1[0], l1[1], l1[2], l1[3]
     for i in range(x.size // 2):
         t, u, v, w = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
-        s0[i] += (t - u) * (t - u)
-        s1[i] += (v - w) * (v - w)
-        s2[i] += (t - w) * (t - w)
-        s3[i] += (v - u) * (v - u)
-        cross[i] += (t - v) * (u - w)
+        p, q, r, s = also_x[2 * i], also_x[2 * i + 1], also_y[2 * i], also_y[2 * i + 1]
+        s0[i] += (t - u) * (t - u) + (p - q) * (p - q)
+        s1[i] += (v - w) * (v - w) + (r - s) * (r - s)
+        s2[i] += (t - w) * (t - w) + (p - s) * (p - s)
+        s3[i] += (v - u) * (v - u) + (r - q) * (r - q)
+        cross[i] += (t - v) * (u - w) + (p - r) * (q - s)
         if also_l1:  # the same for the whole loop, which the compiler splits in two
-            a0[i] += abs(t - u)
-            a1[i] += abs(v - w)
-            a2[i] += abs(t - w)
-            a3[i] += abs(v - u)
+            a0[i] += abs(t - u) + abs(p - q)
+            a1[i] += abs(v - w) + abs(r - s)
+            a2[i] += abs(t - w) + abs(p - s)
+            a3[i] += abs(v - u) + abs(r - q)
 
 
 @compiled_fast
@@ -69,17 +75,23 @@ def adjacent_moments(
     signs, sq, l1, dot, cross, slots = room
     d = mean.size
     h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
+    same = np.zeros(2 * BLOCK)
     mean[:] = 0.0
     total[:, :] = 0.0
     for m in range(first, last, BLOCK):
         size, done = min(BLOCK, last - m), m - first
         sq[:, :size], l1[:, :size], dot[:, :size], cross[:size] = 0.0, 0.0, 0.0, 0.0
-        for k in range(x.shape[0]):
-            xs, ys = x[k, 2 * m : 2 * (m + size)], y[k, 2 * m : 2 * (m + size)]
+        rows = slice(2 * m, 2 * (m + size))
+        for k in range(0, x.shape[0], 2):
             if want[SQ] or want[L1] or linear.size > 0:
-                _distances(xs, ys, sq, l1, cross, want[L1])
-            if want[DOT]:
-                _products(xs, ys, dot)
+                alone = k + 1 == x.shape[0]  # then beside a column in which nothing differs
+                also_x, also_y = (same, same) if alone else (x[k + 1], y[k + 1])
+                there = slice(0, 2 * size) if alone else rows
+                columns = x[k, rows], y[k, rows], also_x[there], also_y[there]
+                _distances(*columns, sq, l1, cross, want[L1])
+        if want[DOT]:
+            for k in range(x.shape[0]):
+                _products(x[k, rows], y[k, rows], dot)
         evaluate(program, sq, l1, dot, signs, slots, h, 0, size)
         if not _is_finite(want, sq, l1, size):
             h[:, 0] = np.nan

@@ -22,7 +22,7 @@ __all__ = ["Block", "Deal", "Reader", "blocks"]
 Array = NDArray[np.float64]
 
 # Values of a batch, and units of a block at the most: fewer where rows are wide.
-BATCH, BLOCK = 1 << 21, 1 << 14
+BATCH, BLOCK = 1 << 22, 1 << 14
 # Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
 EVEN = 1.1
 

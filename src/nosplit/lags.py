@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 FALSE_ALARM = 1e-3
 # Of every so many pairs, the first so many are looked at: enough to tell, and of no cost.
-PERIOD, RUN = 16_384, 1024
+PERIOD, RUN = 65_536, 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,8 @@ def looked_at(pairs: range) -> list[range]:
 
     Examples
     --------
-    >>> looked_at(range(1000, 17_000))
-    [range(1000, 1024), range(16384, 17000)]
+    >>> looked_at(range(1000, 66_000))
+    [range(1000, 1024), range(65536, 66000)]
     """
     starts = range(pairs.start // PERIOD * PERIOD, pairs.stop, PERIOD)
     runs = [range(max(s, pairs.start), min(s + RUN, pairs.stop)) for s in starts]
