@@ -28,7 +28,7 @@ ASYMPTOTIC = "asymptotic"
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
-NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 3.0
+NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 1.6
 SECONDS_FIXED = 0.01
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
