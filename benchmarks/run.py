@@ -311,10 +311,33 @@ def memory_row() -> tuple[str, str, str]:
     return ("memory of a linear test, 320 MB of input", f"{peak / 1e6:.0f} MB", "< 50 MB")
 
 
-def table(rows: list[tuple[str, str, str]]) -> str:
-    lines = ["| what | measured | aim |", "|---|---|---|"]
-    lines += [f"| {name} | {value} | {aim} |" for name, value, aim in rows]
-    return "\n".join(lines)
+def table(rows: list[tuple[str, ...]]) -> str:
+    lines = ["| what | measured | aim | `benchmarks/run.py` |", "|---|---|---|---|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+PAGE = """# Benchmarks
+
+Ratios measured in one run of `make bench` on {cores} cores of a shared server, whose speed drifts:
+what is compared runs in turns, and the best of several runs of each counts. The last column is the
+section that measures a line alone, as in `python benchmarks/run.py torch`. Linear-time tests keep
+the order of the rows unless a line says shuffled.
+
+{table}
+
+How to read it:
+
+- **Input read** compares with a plain sum over the same arrays. At p = 49 a test reads at the speed
+  of memory. At p = 10 the arithmetic of a pair (four distances, their kernels, the scatter) takes
+  about as long as reading its rows does, and the two overlap in part; the lines on limits say how
+  much that allows.
+- **Shuffled** rows are read from 512 places in turn; a plain permutation would miss the cache at
+  every row.
+- **Parquet**: pyarrow alone keeps both cores busy, so what a test adds to its work shows in full.
+  Mixed rows come from many row groups at once, which costs pyarrow twice the time, and are then
+  shuffled.
+- **First test, cold cache**: the compiler runs once, and again after an update.
+"""
 
 
 SECTIONS: dict[str, Callable[[], list[tuple[str, str, str]]]] = {
@@ -336,16 +359,13 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], help="all by default")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
     arguments = parser.parse_args()
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in arguments.sections or SECTIONS:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
-        rows += SECTIONS[name]()
+        rows += [(*row, name) for row in SECTIONS[name]()]
     print(table(rows))
     if arguments.write:
-        arguments.write.write_text(
-            "# Benchmarks\n\nMeasured in one run of `make bench` on "
-            f"{CORES} cores, best of several repeats each.\n\n{table(rows)}\n"
-        )
+        arguments.write.write_text(PAGE.format(cores=CORES, table=table(rows)))
 
 
 if __name__ == "__main__":
