@@ -94,17 +94,18 @@ def bandwidth_rows(rows: int) -> list[tuple[str, str, str]]:
 
 def limit_rows() -> list[tuple[str, str, str]]:
     """What stands in the way at p = 10: computing and reading, each on its own, on one core."""
-    from nosplit._evaluate import exp
-    from nosplit.accumulate import accumulate
+    from nosplit._evaluate import exp, two_sample_moments
     from nosplit.bank import Bank
     from nosplit.mmd import Paired
     from nosplit.order import Natural
-    from nosplit.pairing import Linear
+    from nosplit.pairing import Aligned
 
     rng = np.random.default_rng(6)
-    x, y = rng.standard_normal((16384, 10)), rng.standard_normal((16384, 10))
-    units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 4.5)), range(16384))
-    compute = 1e9 * best(lambda: accumulate(units, Linear(), workers=1), 40) / 8192
+    x, y = rng.standard_normal((4096, 10)), rng.standard_normal((4096, 10))
+    units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 4.5)), range(4096))
+    job = Aligned(range(2048), range(2048, 4096))
+    loop, mean, total = units._compiled(job), np.empty(6), np.empty((6, 6))
+    compute = 1e9 * best(lambda: two_sample_moments(*loop, mean, total, 2048), 400) / 2048
     large = rng.standard_normal((4_000_000, 10))
     read = 1e9 * 320.0 * best(read_all(large, 1)) / large.nbytes
     q, out = rng.random(8192), np.empty(8192)
