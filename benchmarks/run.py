@@ -255,6 +255,7 @@ def scaling_rows() -> list[tuple[str, str, str]]:
         linear_test(x[:1_000_000], y[:1_000_000], 1),
         linear_test(x, y, 1),
         linear_test(x, y, CORES),
+        repeats=40,
     )
     rows = [("time at n = 10⁷ over n = 10⁶, linear", f"{large / small:.1f}", "10 ± 1.5")]
     if CORES > 1:

@@ -23,7 +23,7 @@ from nosplit._errors import InputError
 from nosplit._validation import check_int
 from nosplit.flips import Part, column_moments
 from nosplit.moments import Moments
-from nosplit.pairing import Job, Pairing
+from nosplit.pairing import Adjacent, Job, Linear, Pairing
 
 __all__ = ["Draws", "Units", "accumulate", "accumulate_draws", "n_workers"]
 
@@ -33,7 +33,7 @@ S = TypeVar("S", Moments, Part)
 Step = Callable[[int], None]
 
 # Kernel evaluations in a job: what a core's second cache holds.
-JOB = 32768
+JOB, FOLDED = 32768, 4
 
 
 class Units(Protocol):
@@ -111,8 +111,11 @@ def accumulate(
     def moments(job: Job) -> Moments:
         return column_moments(units.values(job), job)
 
-    work = units.moments if isinstance(units, Folding) else moments
-    return _total(work, _jobs(units, pairing), n_workers(workers), step)
+    work: Callable[[Job], Moments] = units.moments if isinstance(units, Folding) else moments
+    # Values that are not kept need no cache, and fewer jobs are less to hand over.
+    folded = work is not moments and isinstance(pairing, Adjacent | Linear)
+    larger = FOLDED if folded else 1
+    return _total(work, _jobs(units, pairing, larger), n_workers(workers), step)
 
 
 def accumulate_draws(
@@ -127,9 +130,9 @@ def accumulate_draws(
     return _total(draws.part, _jobs(units, pairing), n_workers(workers), step)
 
 
-def _jobs(units: Units, pairing: Pairing) -> Iterator[Job]:
+def _jobs(units: Units, pairing: Pairing, larger: int = 1) -> Iterator[Job]:
     combinations = (units.rows_per_unit / 2.0) ** 2
-    return pairing.jobs(units.n_units, max(JOB // 32, round(JOB / combinations)))
+    return pairing.jobs(units.n_units, larger * max(JOB // 32, round(JOB / combinations)))
 
 
 def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:
