@@ -149,6 +149,13 @@ def test_calibrate_json_seeds_and_plot(run, files):
     assert "<svg" in (files / "c.svg").read_text()
 
 
+def test_calibrate_repeats_the_test_as_the_test_does_it(run, files):
+    out = run("calibrate", "a.npy", "b.npy", "--trials", "2", "--seeds", "1", "--json")[1]
+    alone = json.loads(run("test", "a.npy", "b.npy", "--json")[1])
+    assert alone["calibration"] == "exact"
+    assert json.loads(out)["seeds"]["pvalues"] == [alone["pvalue"]]
+
+
 def test_calibrate_words_on_seeds(run, files):
     arguments = ("calibrate", "a.npy", "b.npy", "--pairs", "linear", *QUICK, "--seeds", "4")
     out = run(*arguments, "--alpha", "0.2")[1]

@@ -163,7 +163,14 @@ def calibrate(
     alpha: Alpha = 0.05,
     method: Method = "auto",
     pairs: Pairs = "auto",
-    calibration: Calibration = "asymptotic",
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            help="auto, exact or asymptotic. By default the closed form is checked, and --seeds "
+            "repeats the test as `nosplit test` does it.",
+            metavar="NAME",
+        ),
+    ] = None,
     kernels: Kernels = "default",
     budget: Budget = 1.0,
     seed: Seed = 0,
@@ -182,7 +189,6 @@ def calibrate(
         "kernels": kernels,
         "method": method,
         "pairs": parse_pairs(pairs),
-        "calibration": calibration,
         "budget": budget,
         "columns": columns,
         "exclude": exclude,
@@ -190,9 +196,11 @@ def calibrate(
         "nan_policy": nan_policy,
         "workers": workers,
     }
+    checked = {**options, "calibration": calibration or "asymptotic"}
+    repeated = {**options, "calibration": calibration or "auto"}
     with said_of(x=ref, y=cur):
-        check = nosplit.calibration_check(ref, cur, trials=trials, rng=seed, **options)
-        again = nosplit.seed_sensitivity(ref, cur, seeds=seeds, **options) if seeds else None
+        check = nosplit.calibration_check(ref, cur, trials=trials, rng=seed, **checked)
+        again = nosplit.seed_sensitivity(ref, cur, seeds=seeds, **repeated) if seeds else None
     if as_json:
         print_json({**check.to_dict(), "seeds": again and again.to_dict()})
     else:
