@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
-from nosplit._evaluate import BLOCK, _is_finite, evaluate, scatter
+from nosplit._evaluate import BLOCK, _is_finite, add_block, evaluate, scatter
 from nosplit._jit import compiled, compiled_fast, number_at
 from nosplit._loops import DOT, L1, SQ
 
@@ -98,13 +98,7 @@ def adjacent_moments(
         for u in linear:
             h[u, :size] = cross[:size]
         scatter(h, size, part_mean, part)
-        share = size / (done + size)
-        for u in range(d):
-            for v in range(d):
-                between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
-                total[u, v] += part[u, v] + between * done * share
-        for u in range(d):
-            mean[u] += (part_mean[u] - mean[u]) * share
+        add_block(part_mean, part, size, done, mean, total)
 
 
 @compiled

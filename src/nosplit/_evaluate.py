@@ -20,6 +20,7 @@ __all__ = [
     "GAUSSIAN",
     "IMQ",
     "MATERN32",
+    "add_block",
     "evaluate",
     "exp",
     "room_for",
@@ -187,6 +188,18 @@ def scatter(h: Any, M: int, mean: Any, out: Any) -> None:
             out[v, u] = total
 
 
+@compiled
+def add_block(part_mean: Any, part: Any, size: int, done: int, mean: Any, total: Any) -> None:
+    """Add mean and scatter of `size` values to those of the `done` values before them."""
+    d, share = mean.size, size / (done + size)
+    for u in range(d):
+        for v in range(d):
+            between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
+            total[u, v] += part[u, v] + between * done * share
+    for u in range(d):
+        mean[u] += (part_mean[u] - mean[u]) * share
+
+
 # Slices keep the last axis only: `a[i, m:n]` is known to be contiguous, `a[:, m:n]` is not, and
 # its loops would not vectorise. Hence the places that the functions below take.
 
@@ -322,10 +335,4 @@ def two_sample_moments(
         where = x, y, index, listed, scattered
         two_sample_values(*where, want, linear, program, room, h, m, m + size)
         scatter(h, size, part_mean, part)
-        share = size / (m + size)
-        for u in range(d):
-            for v in range(d):
-                between = (part_mean[u] - mean[u]) * (part_mean[v] - mean[v])
-                total[u, v] += part[u, v] + between * m * share
-        for u in range(d):
-            mean[u] += (part_mean[u] - mean[u]) * share
+        add_block(part_mean, part, size, m, mean, total)

@@ -6,9 +6,10 @@ blocks give.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -69,12 +70,12 @@ class Encoded:
             ) from None
 
 
-class Cluster(Protocol):
-    """Two samples that lie in partitions somewhere."""
+class Side(Protocol):
+    """One of the samples, counted."""
 
     @property
-    def samples(self) -> Samples:
-        """How many rows there are."""
+    def n(self) -> int:
+        """Number of rows."""
         ...
 
     @property
@@ -83,21 +84,47 @@ class Cluster(Protocol):
         ...
 
     @property
-    def missing(self) -> Collection[str]:
+    def missing(self) -> frozenset[str]:
         """Columns in which something is missing, where that is to be compared."""
         ...
 
+
+S = TypeVar("S", bound=Side)
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster(ABC, Generic[S]):
+    """Two samples that lie in partitions somewhere."""
+
+    x: S
+    y: S
+
+    @property
+    def samples(self) -> Samples:
+        """How many rows there are."""
+        return Samples(self.x.n, self.y.n)
+
+    @property
+    def left_out(self) -> int:
+        """Rows that are left out because something in them is missing."""
+        return self.x.left_out + self.y.left_out
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Columns in which something is missing, where that is to be compared."""
+        return self.x.missing | self.y.missing
+
+    @abstractmethod
     def read(self, x: Sequence[range], y: Sequence[range]) -> tuple[Any, Any]:
         """A few runs of rows of each sample, brought here, as they are."""
-        ...
 
+    @abstractmethod
     def cuts(self, width: int) -> Iterable[int]:
         """Units at which to begin another block, for rows of so many numbers."""
-        ...
 
+    @abstractmethod
     def total(self, task: Task, blocks: Sequence[Block], reader: Reader) -> Part:
         """The sum of what the blocks give."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -132,7 +159,7 @@ def settled(x: Any, y: Any, options: Options) -> Options:
 
 
 def cluster_test(
-    cluster: Cluster,
+    cluster: Cluster[Any],
     options: Options,
     reader: Reader | None,
     *,
@@ -163,7 +190,7 @@ def cluster_test(
     return Found(outcome, bank.kernels, samples, cluster.left_out, encoding)
 
 
-def _pilot(cluster: Cluster) -> tuple[list[range], Any, Any]:
+def _pilot(cluster: Cluster[Any]) -> tuple[list[range], Any, Any]:
     """A few units from all over the samples, the same whatever the partitions, and their rows."""
     samples = cluster.samples
     for name, n in (("x", samples.n), ("y", samples.m)):
@@ -175,7 +202,7 @@ def _pilot(cluster: Cluster) -> tuple[list[range], Any, Any]:
     return runs, x, y
 
 
-def _fit_encoding(x: Any, y: Any, options: Options, missing: Collection[str]) -> Encoding:
+def _fit_encoding(x: Any, y: Any, options: Options, missing: frozenset[str]) -> Encoding:
     """An encoding from a few rows, with what is known of all of them: where values are missing."""
     encoding = fit_encoding(
         x, y, scale=options.scale, columns=options.columns, nan_policy=options.nan_policy

@@ -20,8 +20,8 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
-from nosplit.engines.cluster import Found, Numbers, Reader, cluster_test, settled
-from nosplit.engines.layout import Block, Samples, overlaps
+from nosplit.engines.cluster import Cluster, Found, Numbers, Reader, cluster_test, settled
+from nosplit.engines.layout import Block, overlaps
 from nosplit.engines.parts import FAN_IN, Part, Task, changed
 from nosplit.methods import Method
 from nosplit.pairing import Pairing
@@ -143,26 +143,8 @@ def _numbers(
 
 
 @dataclass(frozen=True, eq=False)
-class DaskCluster:
+class DaskCluster(Cluster[Partitions]):
     """Two samples in partitions of Dask."""
-
-    x: Partitions
-    y: Partitions
-
-    @property
-    def samples(self) -> Samples:
-        """How many rows there are."""
-        return Samples(self.x.n, self.y.n)
-
-    @property
-    def left_out(self) -> int:
-        """Rows that are left out because something in them is missing."""
-        return self.x.left_out + self.y.left_out
-
-    @property
-    def missing(self) -> frozenset[str]:
-        """Columns in which something is missing, where that is to be compared."""
-        return self.x.missing | self.y.missing
 
     def read(self, x: Sequence[range], y: Sequence[range]) -> tuple[Any, Any]:
         """A few runs of rows of each sample, brought here, as they are."""

@@ -21,8 +21,8 @@ from pyspark import TaskContext
 from pyspark.sql import functions as sql
 
 from nosplit._errors import InputError
-from nosplit.engines.cluster import Found, Reader, cluster_test, settled
-from nosplit.engines.layout import Block, Samples
+from nosplit.engines.cluster import Cluster, Found, Reader, cluster_test, settled
+from nosplit.engines.layout import Block
 from nosplit.engines.parts import FAN_IN, Part, Task, changed
 from nosplit.engines.pieces import PIECE, SUM, Runs, joined, spark_type, table_of
 from nosplit.methods import Method
@@ -163,26 +163,8 @@ def _placed(batches: Batches, first: int) -> Iterator[tuple[int, pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
-class SparkCluster:
+class SparkCluster(Cluster[Counted]):
     """Two samples in Spark data frames."""
-
-    x: Counted
-    y: Counted
-
-    @property
-    def samples(self) -> Samples:
-        """How many rows there are."""
-        return Samples(self.x.n, self.y.n)
-
-    @property
-    def left_out(self) -> int:
-        """Rows that are left out because something in them is missing."""
-        return self.x.left_out + self.y.left_out
-
-    @property
-    def missing(self) -> frozenset[str]:
-        """Columns in which something is missing, where that is to be compared."""
-        return self.x.missing | self.y.missing
 
     def read(self, x: Sequence[range], y: Sequence[range]) -> tuple[pa.Table, pa.Table]:
         """A few runs of rows of each sample, brought here, as they are."""
