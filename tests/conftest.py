@@ -1,10 +1,12 @@
-"""How tests are shared out to processes, where pytest-xdist does so."""
+"""How tests are shared out to processes, where pytest-xdist does so; the command line, run."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+
+from nosplit.cli import main
 
 # Their tests share a cluster or a built site, which takes longer to make than they take to run.
 TOGETHER = ("tests/test_dask.py", "tests/test_site.py", "tests/test_spark.py")
@@ -21,3 +23,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return file if file in TOGETHER else nodeid
 
     return Together(config, log)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def call(*args):
+        with pytest.raises(SystemExit) as stop:
+            main([str(a) for a in args])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return stop.value.code or 0, out, err
+
+    return call

@@ -14,24 +14,9 @@ from hypothesis import strategies as st
 
 import nosplit
 from nosplit import InputError
-from nosplit.cli import main
 from nosplit.files import open_source
 
 SMALL = ("--kernels", "paper2", "--calibration", "exact")  # quick, and quiet about asymptotics
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*args):
-        with pytest.raises(SystemExit) as stop:
-            main([str(a) for a in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return stop.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture(scope="module")

@@ -10,25 +10,10 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit.cli import main
 
 mpl.use("agg")
 
 QUICK = ("--kernels", "paper2", "--trials", "200")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*args):
-        with pytest.raises(SystemExit) as stop:
-            main([str(a) for a in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return stop.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

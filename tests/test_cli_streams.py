@@ -9,23 +9,8 @@ import pytest
 
 import nosplit
 from nosplit import Gaussian, GoodnessOfFitAccumulator, Linear, TwoSampleAccumulator, models
-from nosplit.cli import main
 
 KERNELS = ("--kernels", "paper2")
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def call(*args):
-        with pytest.raises(SystemExit) as stop:
-            main([str(a) for a in args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return stop.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture(scope="module")
