@@ -30,16 +30,17 @@ def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
 
     for seed, name in enumerate("xy"):
         rng = np.random.default_rng(seed)
+        group = min(GROUP, rows)
         blocks = [
-            pa.table({f"c{j}": rng.standard_normal(GROUP) for j in range(COLUMNS)})
+            pa.table({f"c{j}": rng.standard_normal(group) for j in range(COLUMNS)})
             for _ in range(3)
         ]
         file = folder / f"{name}.parquet"
         with pq.ParquetWriter(
             file, blocks[0].schema, compression=compression, use_dictionary=False
         ) as writer:
-            for i, start in enumerate(range(0, rows, GROUP)):
-                writer.write_table(blocks[i % 3].slice(0, min(GROUP, rows - start)))
+            for i, start in enumerate(range(0, rows, group)):
+                writer.write_table(blocks[i % 3].slice(0, rows - start))
 
 
 def read_alone(folder: Path, way: str) -> int:

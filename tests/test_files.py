@@ -6,6 +6,7 @@ import contextlib
 import math
 import threading
 import warnings
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from nosplit import (
     _reading,
     larger,
 )
+from nosplit._memory import Numbers
 from nosplit.accumulate import accumulate
 from nosplit.bank import Bank
 from nosplit.columns import Columns
@@ -223,41 +225,118 @@ def test_strands_fit_the_memory(monkeypatch):
     write("a.parquet", values, group=100, use_dictionary=False, compression="none")
     source = open_source("a.parquet")
     group = source._groups()[0]
-    page = source._strand_bytes(group, source.names) - 2 * _parquet.BUFFER
-    assert 2 * 100 * 8 <= page <= 2 * 100 * 8 + 200
-    assert source._strand_bytes(group, ["a"]) < source._strand_bytes(group, ["a", "b"])
+    page = source._page(group, source.names)
+    assert 0 <= page.bytes - 2 * (100 * 8 + _parquet.BUFFER) <= 200
+    assert page.rows == 100
+    assert source._page(group, ["a"]).bytes < page.bytes
     rng = np.random.default_rng(0)
-    assert len(source._strands(500, source.names, rng)) == 40
-    monkeypatch.setattr(_parquet, "MEMORY", 7 * source._strand_bytes(group, source.names))
-    assert len(source._strands(500, source.names, rng)) == 7
+    assert len(source.strands(500, source.names, rng)) == 40
+    monkeypatch.setattr(_parquet, "MEMORY", 7 * page.bytes)
+    assert len(source.strands(500, source.names, rng)) == 7
     rows = np.concatenate([as_rows(b) for b in source.batches(500, None, rng)])
     np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(values, axis=0))
-    assert _parquet._page_bytes(b"\x00\x01") == _parquet.PAGE
 
 
-def test_mixer_permutes():
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("checksum", [False, True])
+def test_pages_tell_their_size(version, checksum):
+    options = {"data_page_version": version, "write_page_checksum": checksum}
+    options |= {"use_dictionary": False, "compression": "snappy", "max_rows_per_page": 300}
+    write("a.parquet", normal(2000, 2), group=1000, **options)
+    source = open_source("a.parquet")
+    page = source._page(source._groups()[0], source.names)
+    assert page.rows == 300
+    assert 0 <= page.bytes - 2 * (300 * 8 + _parquet.BUFFER) <= 100
+    assert _parquet._read_page(b"\x00\x01") == (_parquet.PAGE, 0)
+    assert _parquet._read_page(b"") == (_parquet.PAGE, 0)
+
+
+def test_strands_hold_all_rows_once():
+    values, found = sources()
+    for source in found:
+        strands = source.strands(128, None, np.random.default_rng(0))
+        parts = [[as_rows(batch) for batch in strand.batches] for strand in strands]
+        assert [sum(map(len, part)) for part in parts] == [strand.rows for strand in strands]
+        rows = np.concatenate([batch for part in parts for batch in part])
+        np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], values)
+
+
+def strands(columns, lengths, said=None):
+    """Strands of the rows of (p, n) columns, in batches of some lengths each."""
+    parts = np.split(columns, np.cumsum([sum(some) for some in lengths])[:-1], axis=1)
+    batches = [
+        map(Numbers.of, map(np.ascontiguousarray, np.split(part, np.cumsum(some)[:-1], axis=1)))
+        for part, some in zip(parts, lengths, strict=True)
+    ]
+    return list(zip(said or [sum(some) for some in lengths], batches, strict=True))
+
+
+def rows_of(numbers):
+    p = len(numbers.addresses)
+    return numbers.scaled(np.zeros(p), np.ones(p))
+
+
+LENGTHS = (
+    [[1000]] * 40,
+    [[1]],
+    [[3], [1], [2]],
+    [[0, 5, 0], [1, 1, 1, 1]],
+    [[20_000, 30_000, 7]],
+    [[700, 1], [1], [19_000, 60_000], [5] * 100],
+)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_mixer_permutes(lengths):
     rng = np.random.default_rng(0)
-    mixer = _blocks.Mixer(rng)
-    for lengths in ([1000] * 40, [1], [3, 1, 2], [20_000], [700, 1, 19_000], [1000] * 40):
-        columns = [[rng.normal(size=n) for n in lengths] for _ in range(2)]
-        whole = np.stack([np.concatenate(c) for c in columns])
-        mixed = np.concatenate([hand.copy() for hand in mixer.hands(columns)], axis=1)
-        order = np.argsort(mixed[0])
-        np.testing.assert_array_equal(mixed[:, order], whole[:, np.argsort(whole[0])])
+    n = sum(map(sum, lengths))
+    columns = rng.normal(size=(2, n))
+    blocks = list(_blocks.Mixer(strands(columns, lengths), 2, rng).blocks(repeat(30_001)))
+    assert [block.size for block in blocks] == [30_001] * (n // 30_001) + [n % 30_001]
+    mixed = np.concatenate([rows_of(block) for block in blocks], axis=1)
+    order = np.argsort(mixed[0])
+    np.testing.assert_array_equal(mixed[:, order], columns[:, np.argsort(columns[0])])
+
+
+def test_mixer_makes_no_more_blocks_than_asked_for():
+    columns = normal(2, 1000)
+    mixer = _blocks.Mixer(strands(columns, [[600], [400]]), 2, np.random.default_rng(0))
+    assert [block.size for block in mixer.blocks([100, 300])] == [100, 300]
+
+
+def test_mixer_ends_with_strands_that_are_shorter_than_they_said():
+    """Rows with missing values are left out on the way, and lines of text can be joined."""
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(2, 3000))
+    said = [2000, 1900, 10**6]
+    found = strands(columns, [[1000], [200, 700], [100] * 11], said)
+    blocks = list(_blocks.Mixer(found, 2, rng).blocks(repeat(256)))
+    mixed = np.concatenate([rows_of(block) for block in blocks], axis=1)
+    np.testing.assert_array_equal(np.sort(mixed, axis=1), np.sort(columns, axis=1))
+
+
+def test_hands_are_like_all_strands():
+    """Each takes from every strand its share of the rows, to one row."""
+    lengths = [[500, 500], [3000], [100] * 20]
+    which = np.repeat([0.0, 1.0, 2.0], [1000, 3000, 2000])[None]
+    mixer = _blocks.Mixer(strands(which, lengths), 1, np.random.default_rng(0))
+    for block in mixer.blocks([60] * 100):
+        counts = np.bincount(rows_of(block)[0].astype(int), minlength=3)
+        assert abs(counts - [10, 30, 20]).max() <= 1
 
 
 def test_mixer_leaves_no_correlation_of_neighbours():
-    """Sorted rows, mixed: lag-1 correlations of 40 batches are as of independent rows.
+    """Sorted row groups, mixed: lag-1 correlations of 40 files are as of independent rows.
 
     Bound: four standard deviations of their mean, one false alarm in 16,000.
     """
-    mixer = _blocks.Mixer(np.random.default_rng(0))
-    n, trials = 20_000, 40
-    rows = np.linspace(-1.0, 1.0, n)
+    rng = np.random.default_rng(0)
+    n, trials = 3 * _blocks.HAND, 40
+    rows = np.linspace(-1.0, 1.0, 12).repeat(n // 12)[None]
     lags = []
     for _ in range(trials):
-        hands = mixer.hands([np.split(rows, 20)])
-        mixed = np.concatenate([hand[0].copy() for hand in hands])
+        mixer = _blocks.Mixer(strands(rows, [[n // 24] * 2] * 12), 1, rng)
+        mixed = np.concatenate([rows_of(block)[0] for block in mixer.blocks(repeat(10**5))])
         lags.append(np.corrcoef(mixed[:-1], mixed[1:])[0, 1])
     assert abs(np.mean(lags)) < 4.0 / math.sqrt(n * trials)
     # A hand is a stratified sample, which varies less than an independent one.
@@ -266,13 +345,17 @@ def test_mixer_leaves_no_correlation_of_neighbours():
 
 def test_blocks_have_the_sizes_asked_for():
     values = np.arange(100.0)
-    batches = [_blocks.Columns([[part], [-part]], raw=True) for part in np.split(values, 4)]
-    scaling = np.array([1.0, 0.0]), np.array([2.0, 1.0])
-    found = list(_blocks.cut(batches, [30, 5, 50, 99], None, *scaling))
-    assert [block.shape for block in found] == [(2, 30), (2, 5), (2, 50), (2, 15)]
-    whole = np.concatenate(found, axis=1)
-    np.testing.assert_array_equal(whole, [(values - 1.0) * 2.0, -values])
-    assert len(list(_blocks.cut(batches, [30]))) == 1
+    columns = np.stack([values, -values])
+    batches = [[Numbers.of(part.copy(), raw=True)] for part in np.split(columns, 4, axis=1)]
+    batches[1] = [batches[1][0].part(0, 9), batches[1][0].part(9, 9), batches[1][0].part(9, 25)]
+    found = list(_blocks.in_order(batches, [10, 20, 5, 50, 99]))
+    assert [block.size for block in found] == [10, 20, 5, 50, 15]
+    assert all(block.raw for block in found)
+    whole = np.concatenate([rows_of(block) for block in found], axis=1)
+    np.testing.assert_array_equal(whole, columns)
+    assert len(list(_blocks.in_order(batches, [30]))) == 1
+    # Where they are, if they can: the first block is a part of its batch.
+    np.testing.assert_array_equal(found[0].addresses, batches[0][0].addresses)
 
 
 def test_reading_ahead_ends_with_its_reader():
@@ -304,8 +387,13 @@ def test_columns_against_rows(kernels):
     for n, p in ((2, 1), (517, 3), (1300, 11)):
         x, y = rng.normal(size=(2, p, n))
         bank = Bank(kernels)
-        rows = Paired(x.T.copy(), y.T.copy(), Natural(), Natural(), bank, range(n))
-        found, expected = (accumulate(u, Adjacent()) for u in (Columns(x, y, bank), rows))
+        factors = None if Polynomial(2) in kernels else 2.0 ** rng.integers(-2, 2, size=p)
+        columns = Columns(Numbers.of(x), Numbers.of(y), bank, factors)
+        x, y = ((a.T if factors is None else a.T * factors).copy() for a in (x, y))
+        rows = Paired(x, y, Natural(), Natural(), bank, range(n))
+        found, expected = (accumulate(u, Adjacent()) for u in (columns, rows))
+        (job,) = Adjacent().jobs(n, n)
+        np.testing.assert_allclose(columns.values(job), rows.values(job), rtol=1e-12)
         assert found.n == expected.n == n // 2
         scale = np.sqrt(np.diagonal(expected.second_moment))
         np.testing.assert_allclose(found.mean / scale, expected.mean / scale, atol=1e-12)
@@ -320,6 +408,28 @@ def streamed_and_whole(x, y, monkeypatch, **options):
     monkeypatch.setattr(larger, "SMALL", 10**9)
     options = {"pairs": "adjacent", "calibration": "asymptotic"} | options
     return found, nosplit.two_sample_test(x, y, shuffle=False, **FIXED, **options)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
+@pytest.mark.parametrize("kernels", [KERNELS, (Polynomial(2), Gaussian(2.0))])
+@pytest.mark.parametrize("unlike", [False, True])
+@pytest.mark.parametrize("largest", [1e6, 1e60])
+def test_scaled_columns_against_memory(streamed, monkeypatch, kernels, unlike, largest):
+    """Columns far from 0, of all scales, also where those of one file are of another type."""
+    monkeypatch.setattr(larger, "PILOT", 10**6)  # all rows: the scales are those in memory
+    for name, seed in (("x", 0), ("y", 1)):
+        values = (100 * normal(3001, 3, seed)).round()
+        columns = [values[:, 0] / 1e6 + 7.0, values[:, 1] + 1e9, values[:, 2] * largest]
+        names = ["a", "b", "c"]
+        if unlike and name == "y":
+            columns[1] = columns[1].astype(np.uint32)
+        write(f"{name}.parquet", pa.table(columns, names=names), group=333 + seed)
+    options = {"kernels": kernels, "method": "ost", "shuffle": False}
+    found = nosplit.two_sample_test("x.parquet", "y.parquet", **options)
+    monkeypatch.setattr(larger, "SMALL", 10**9)
+    options |= {"pairs": "adjacent", "calibration": "asymptotic"}
+    expected = nosplit.two_sample_test("x.parquet", "y.parquet", **options)
+    same_test(found, expected)
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
@@ -371,17 +481,17 @@ def test_one_pass_of_mixed_tables(streamed, monkeypatch):
     for name in "xy":
         rows = pa.table(
             {
-                "size": rng.normal(size=2000),
-                "city": rng.choice(["Oslo", "Rome", "Bern"], size=2000),
-                "member": rng.random(2000) < 0.5,
+                "size": rng.normal(size=3000),
+                "city": rng.choice(["Oslo", "Rome", "Bern"], size=3000),
+                "member": rng.random(3000) < 0.5,
             }
         )
         write(f"{name}.parquet", rows)
     found = nosplit.two_sample_test("x.parquet", "y.parquet")
     assert not found.reject(1e-4)
     assert found.columns == ("size", "city", "member")
-    assert found.n_used == 4000
-    other = rows.set_column(1, "city", pa.array(rng.choice(["Oslo", "Rome", "Riga"], size=2000)))
+    assert found.n_used == 6000
+    other = rows.set_column(1, "city", pa.array(rng.choice(["Oslo", "Rome", "Riga"], size=3000)))
     write("z.parquet", other)
     assert nosplit.two_sample_test("x.parquet", "z.parquet").reject(1e-4)
 

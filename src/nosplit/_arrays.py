@@ -5,6 +5,7 @@ Pickled objects are never loaded: reading a file must not run what is in it.
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
-from nosplit._sources import listed, reading
+from nosplit._sources import Strand, in_turn, listed, reading
 from nosplit._validation import check_sample
 
 __all__ = ["ArrayFile", "open_npy", "open_npz"]
@@ -66,18 +67,22 @@ class ArrayFile:
         rng: np.random.Generator | None = None,
     ) -> Iterator[NDArray[Any]]:
         """Arrays of about `rows` rows: in order, or from many places at once."""
-        n = len(self.values)
         if rng is None:
-            yield from (self.values[i : i + rows] for i in range(0, n, rows))
-            return
-        turns = -(-n // rows)
-        places = [range(a, b) for a, b in pairwise(n * i // PLACES for i in range(PLACES + 1))]
-        for turn in range(turns):
-            parts = [
-                place[len(place) * turn // turns : len(place) * (turn + 1) // turns]
-                for place in places
-            ]
-            yield np.concatenate([self.values[part.start : part.stop] for part in parts])
+            return (self.values[i : i + rows] for i in range(0, len(self.values), rows))
+        return map(np.concatenate, in_turn(self.strands(rows, columns, rng)))
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """Stretches of the same length."""
+        n = len(self.values)
+        cuts = (n * i // PLACES for i in range(PLACES + 1))
+        turns = math.ceil(n / rows)
+        return [self._strand(range(a, b), math.ceil((b - a) / turns)) for a, b in pairwise(cuts)]
+
+    def _strand(self, place: range, rows: int) -> Strand:
+        parts = (place[i : i + rows] for i in range(0, len(place), rows or 1))
+        return Strand(len(place), (self.values[part.start : part.stop] for part in parts))
 
 
 def open_npy(path: str, file: Path) -> ArrayFile:

@@ -1,141 +1,175 @@
-"""Batches of a file → blocks of columns of fixed sizes, in order or mixed, made ahead of time."""
+"""Batches of a file → blocks of columns of fixed sizes, in order or mixed, made ahead of time.
+
+Numbers stay where they are as long as they can: a block in order is a part of its batch, and mixed
+rows are dealt from their batch to their places in the block.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "Mixer", "ahead", "cut"]
+from nosplit._memory import Numbers, joined
+
+__all__ = ["Mixer", "ahead", "in_order"]
 
 T = TypeVar("T")
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+Places = NDArray[np.uint16]
 
 DEPTH = 3  # blocks that are made before they are asked for
-PIECES, HAND = 64, 8192  # pieces that a batch is cut into at least, and rows of a hand
+# Pieces that a batch is cut into at least, and rows that are dealt at once (16 bits count them).
+PIECES, HAND = 16, 1 << 15
 
 
-class Columns(NamedTuple):
-    """The columns of a batch, in the same pieces each; `raw` ones are still to be scaled."""
-
-    values: Sequence[Sequence[Array]]
-    raw: bool
-
-
-@dataclass
-class Mixer:
-    """Rows of batches in random order, such as suits the cache.
-
-    The pieces that a batch comes in are dealt in hands: a hand takes the next few rows of every
-    piece, in random order. It is then like all of the batch, and its rows lie in the cache.
-
-    A permutation of its own would cost a hand more than reading it does. Hands of one size share a
-    permutation, which is used twice, with two shifts of the hand's own: used once, neighbours
-    would be the same in every hand.
-    """
-
-    rng: np.random.Generator
-    known: dict[int, NDArray[np.uint16]] = field(default_factory=dict)
-
-    def hands(self, columns: Sequence[Sequence[Array]]) -> Iterator[Array]:
-        """Rows of a batch, mixed, some at a time: (p, n); in place of those before."""
-        from nosplit._columns import deal
-
-        lengths = np.array([len(piece) for piece in columns[0]], dtype=np.int64)
-        splits = -(-PIECES // len(lengths))
-        begins = np.arange(splits) * lengths[:, None] // splits
-        parts = np.diff(np.column_stack([begins, lengths])).ravel()
-        addresses = [(_addresses(pieces)[:, None] + 8 * begins).ravel() for pieces in columns]
-        number = max(1, int(lengths.sum()) // HAND)
-        sizes = np.diff(parts[:, None] * np.arange(number + 1) // number).sum(axis=0)
-        room = np.empty((len(columns), int(sizes.max())))
-        for hand, size in enumerate(map(int, sizes)):
-            places, out = self._places(size), room[:, :size]
-            for address, column in zip(addresses, out, strict=True):
-                deal(address, parts, hand, number, places, column)
-            yield out
-
-    def _places(self, size: int) -> NDArray[np.uint16]:
-        """A random order of a hand."""
-        from nosplit._columns import mix
-
-        if size not in self.known:
-            self.known[size] = self.rng.permutation(size).astype(np.uint16)
-        out = np.empty(size, dtype=np.uint16)
-        mix(self.known[size], *self.rng.integers(max(size, 1), size=2), out)
-        return out
-
-
-def _addresses(pieces: Sequence[Array]) -> NDArray[np.int64]:
-    """Where the numbers of contiguous arrays lie."""
-    found = [piece.__array_interface__["data"][0] for piece in pieces]
-    return np.array(found, dtype=np.int64)
-
-
-def cut(
-    batches: Iterable[Columns],
-    sizes: Iterable[int],
-    mixer: Mixer | None = None,
-    centers: Array | None = None,
-    factors: Array | None = None,
-) -> Iterator[Array]:
-    """Blocks (p, size) of the rows of batches, in their order or in a random one of each batch.
+def in_order(batches: Iterable[Sequence[Numbers]], sizes: Iterable[int]) -> Iterator[Numbers]:
+    """Blocks of the rows of batches, where they are if they can.
 
     Parameters
     ----------
-    batches : iterable of Columns
-        The columns of the batches.
+    batches : iterable of sequences of Numbers
+        The rows, in pieces.
     sizes : iterable of int
         Rows of the blocks. The last block holds what is left.
-    mixer : Mixer, optional
-        Random orders; by default rows stay in order.
-    centers, factors : array, shape (p,), optional
-        Values of raw columns become (value - center) · factor.
     """
-    from nosplit._columns import copy
-
-    wanted = iter(sizes)
-    block, filled = None, 0
-    for columns, raw in _parts(batches, mixer):
-        n, start = len(columns[0]), 0
-        c, f = (centers, factors) if raw else (None, None)
-        while start < n:
-            if block is None:
-                size = next(wanted, None)
-                if size is None:
-                    return
-                block, filled = np.empty((len(columns), size)), 0
-            stop = min(n, start + block.shape[1] - filled)
-            for j, column in enumerate(columns):
-                scaling = 0.0 if c is None else c[j], 1.0 if f is None else f[j]
-                copy(column[start:stop], *scaling, block[j, filled : filled + stop - start])
-            filled, start = filled + stop - start, stop
-            if filled == block.shape[1]:
-                yield block
-                block = None
-    if block is not None and filled:
-        yield np.ascontiguousarray(block[:, :filled])
+    wanted, parts = iter(sizes), list[Numbers]()
+    size = next(wanted, 0)
+    for batch in batches:
+        for piece in batch:
+            while size and piece.size:
+                n = min(piece.size, size - sum(part.size for part in parts))
+                parts, piece = [*parts, piece.part(0, n)], piece.part(n, piece.size)
+                if sum(part.size for part in parts) == size:
+                    yield joined(parts)
+                    size, parts = next(wanted, 0), []
+        if not size:
+            return
+    if parts:
+        yield joined(parts)
 
 
-def _parts(
-    batches: Iterable[Columns], mixer: Mixer | None
-) -> Iterator[tuple[Sequence[Array] | Array, bool]]:
-    """Columns in one piece each: of a batch in order, or of a hand of mixed rows."""
-    for values, raw in batches:
-        if mixer is None:
-            yield [_joined(pieces) for pieces in values], raw
-        else:
-            yield from ((hand, raw) for hand in mixer.hands(values))
+class Mixer:
+    """Rows of strands in random order, such as suits the cache.
+
+    Rows are dealt in hands: a hand takes the next few rows of every strand, in proportion to what
+    is left of it, in random order. It is then like all of the file. Where strands are few, every
+    batch of theirs is cut into pieces, which are dealt from in the same way.
+
+    A permutation of its own would cost a hand more than reading it does. Hands of the usual size
+    share one, which is used twice, with two shifts of the hand's own: used once, neighbours would
+    be the same in every hand.
+
+    Parameters
+    ----------
+    strands : sequence of (int, iterator of Numbers)
+        Their rows, and how many there are at most.
+    p : int
+        Number of columns.
+    rng : Generator
+        For the orders.
+    """
+
+    def __init__(
+        self, strands: Sequence[tuple[int, Iterator[Numbers]]], p: int, rng: np.random.Generator
+    ) -> None:
+        self.batches = [batches for _, batches in strands]
+        self.rows = np.array([rows for rows, _ in strands])
+        self.pieces = math.ceil(PIECES / len(strands))
+        self.addresses = np.zeros((p, len(strands), self.pieces), dtype=np.int64)
+        self.left = np.zeros((len(strands), self.pieces), dtype=np.int64)
+        self.owners: list[object] = [None] * len(strands)
+        self.raw = False
+        self.rng = rng
+        self.pattern = self._permutation(HAND)
+        self.hand = np.empty(HAND)
+
+    def blocks(self, sizes: Iterable[int]) -> Iterator[Numbers]:
+        """Blocks of so many rows; the last holds what is left."""
+        for size in sizes:
+            room, filled = np.empty((len(self.addresses), size)), 0
+            while filled < size and self.rows.any():
+                filled += self._deal(room[:, filled : min(size, filled + HAND)])
+            if filled:
+                yield Numbers.of(room, self.raw).part(0, filled)
+            if filled < size:
+                return
+
+    def _deal(self, room: Array) -> int:
+        """Deal a hand, and say how many rows it has: fewer than there is room for at the end."""
+        from nosplit._columns import deal
+
+        wanted = _shares(self.rows, min(room.shape[1], self.rows.sum()))
+        rests = self._refill(wanted)
+        counts = _shares(self.left, wanted)
+        pieces = [rest.addresses[:, None] for rest in rests]
+        addresses = np.hstack([*pieces, self.addresses.reshape(len(room), -1)])
+        numbers = np.array([*(rest.size for rest in rests), *counts.flat])
+        deal(addresses, numbers, self._places(int(numbers.sum())), self.hand, room)
+        self.addresses += 8 * counts
+        self.left -= counts
+        self.rows -= wanted
+        return int(numbers.sum())
+
+    def _refill(self, wanted: Index) -> list[Numbers]:
+        """Read on where a strand lacks rows; what was left of the batches before."""
+        rests = []
+        while len(short := np.flatnonzero(self.left.sum(axis=1) < wanted)):
+            for strand in short.tolist():
+                rest = self._rest(strand)
+                rests.append(rest)
+                self.rows[strand] -= rest.size
+                wanted[strand] -= rest.size
+                batch = next(self.batches[strand], None)
+                if batch is None:  # it has fewer rows than it was said to have
+                    self.left[strand] = self.rows[strand] = wanted[strand] = 0
+                    continue
+                cuts = np.arange(self.pieces + 1) * batch.size // self.pieces
+                self.addresses[:, strand] = batch.addresses[:, None] + 8 * cuts[:-1]
+                self.left[strand] = cuts[1:] - cuts[:-1]
+                self.owners[strand], self.raw = batch.owner, batch.raw
+        return rests
+
+    def _rest(self, strand: int) -> Numbers:
+        """A copy of what is left of a strand's batch, whose memory the next one may take."""
+        from nosplit._columns import collect
+
+        rest = np.empty((len(self.addresses), int(self.left[strand].sum())))
+        collect(self.addresses[:, strand], self.left[strand], rest)
+        self.owners[strand] = None
+        return Numbers.of(rest, self.raw)
+
+    def _places(self, size: int) -> Places:
+        """A random order of a hand."""
+        from nosplit._columns import mix
+
+        if size != HAND:
+            return self._permutation(size)
+        out = np.empty(HAND, dtype=np.uint16)
+        mix(self.pattern, *self.rng.integers(HAND, size=2), out)
+        return out
+
+    def _permutation(self, size: int) -> Places:
+        return self.rng.permutation(size).astype(np.uint16)
 
 
-def _joined(pieces: Sequence[Array]) -> Array:
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+def _shares(lengths: Index, n: Any) -> Index:
+    """How many of n numbers each piece gives, by their lengths, along the last axis.
+
+    Examples
+    --------
+    >>> _shares(np.array([30, 0, 10, 1]), 20)
+    array([14,  0,  5,  1])
+    """
+    ends = lengths.cumsum(axis=-1)
+    given = ends * np.asarray(n)[..., None] // np.maximum(ends[..., -1:], 1)
+    return np.asarray(np.diff(given, prepend=0))
 
 
 def ahead(items: Iterable[T], depth: int = DEPTH) -> Generator[T, None, None]:

@@ -1,7 +1,8 @@
 """The inner loops on columns: base quantities and moments of adjacent pairs.
 
-Files hold columns, so a block of a file is (p, n). Going through it column by column, the loops
-run over pairs and vectorise whatever p is; rows of 10 numbers would not fill the registers.
+Files hold columns, so a block of a file is columns of n numbers, wherever they lie in memory: they
+are given by their addresses. Going through it column by column, the loops run over pairs and
+vectorise whatever p is; rows of 10 numbers would not fill the registers.
 """
 
 from __future__ import annotations
@@ -9,38 +10,50 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import carray  # type: ignore[attr-defined]
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
 from nosplit._evaluate import BLOCK, _is_finite, add_block, evaluate, scatter
-from nosplit._jit import compiled, compiled_fast, number_at
+from nosplit._jit import compiled, compiled_fast, numbers_from
 from nosplit._loops import DOT, L1, SQ
 
-__all__ = ["adjacent_moments", "copy", "deal", "mix"]
+__all__ = ["adjacent_moments", "collect", "copy", "deal", "mix"]
 
 
 @compiled_fast
 def _distances(
-    x: Any, y: Any, also_x: Any, also_y: Any, sq: Any, l1: Any, cross: Any, also_l1: bool
+    x: Any,
+    y: Any,
+    also_x: Any,
+    also_y: Any,
+    f: float,
+    g: float,
+    sq: Any,
+    l1: Any,
+    cross: Any,
+    also_l1: bool,
 ) -> None:
     """Add two columns' part of x-x', y-y', x-y' and y-x' to sq and l1, and to the cross product.
 
-    Two at a time: reading and writing the sums costs as much as a column's arithmetic.
+    Two at a time: reading and writing the sums costs as much as a column's arithmetic. f and g
+    scale them: fused into the sums, which costs nothing, where scaled copies would cost a pass.
     """
     s0, s1, s2, s3 = sq[0], sq[1], sq[2], sq[3]
     a0, a1, a2, a3 = l1[0], l1[1], l1[2], l1[3]
+    ff, gg = f * f, g * g
     for i in range(x.size // 2):
         t, u, v, w = x[2 * i], x[2 * i + 1], y[2 * i], y[2 * i + 1]
         p, q, r, s = also_x[2 * i], also_x[2 * i + 1], also_y[2 * i], also_y[2 * i + 1]
-        s0[i] += (t - u) * (t - u) + (p - q) * (p - q)
-        s1[i] += (v - w) * (v - w) + (r - s) * (r - s)
-        s2[i] += (t - w) * (t - w) + (p - s) * (p - s)
-        s3[i] += (v - u) * (v - u) + (r - q) * (r - q)
-        cross[i] += (t - v) * (u - w) + (p - r) * (q - s)
+        s0[i] += ff * ((t - u) * (t - u)) + gg * ((p - q) * (p - q))
+        s1[i] += ff * ((v - w) * (v - w)) + gg * ((r - s) * (r - s))
+        s2[i] += ff * ((t - w) * (t - w)) + gg * ((p - s) * (p - s))
+        s3[i] += ff * ((v - u) * (v - u)) + gg * ((r - q) * (r - q))
+        cross[i] += ff * ((t - v) * (u - w)) + gg * ((p - r) * (q - s))
         if also_l1:  # the same for the whole loop, which the compiler splits in two
-            a0[i] += abs(t - u) + abs(p - q)
-            a1[i] += abs(v - w) + abs(r - s)
-            a2[i] += abs(t - w) + abs(p - s)
-            a3[i] += abs(v - u) + abs(r - q)
+            a0[i] += f * abs(t - u) + g * abs(p - q)
+            a1[i] += f * abs(v - w) + g * abs(r - s)
+            a2[i] += f * abs(t - w) + g * abs(p - s)
+            a3[i] += f * abs(v - u) + g * abs(r - q)
 
 
 @compiled_fast
@@ -59,6 +72,7 @@ def _products(x: Any, y: Any, dot: Any) -> None:
 def adjacent_moments(
     x: Any,
     y: Any,
+    factors: Any,
     first: int,
     last: int,
     want: Any,
@@ -68,12 +82,13 @@ def adjacent_moments(
     mean: Any,
     total: Any,
 ) -> None:
-    """Mean and centred scatter of the pairs (2i, 2i + 1), first ≤ i < last, of (p, n) columns.
+    """Mean and centred scatter of the pairs (2i, 2i + 1), first ≤ i < last.
 
-    `room` is what `two_sample_room` makes.
+    `x` and `y` are the addresses of p columns, `factors` what distances along them are multiplied
+    by (inner products are of the numbers as they are); `room` is what `two_sample_room` makes.
     """
     signs, sq, l1, dot, cross, slots = room
-    d = mean.size
+    d, p = mean.size, x.size
     h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
     same = np.zeros(2 * BLOCK)
     mean[:] = 0.0
@@ -81,17 +96,18 @@ def adjacent_moments(
     for m in range(first, last, BLOCK):
         size, done = min(BLOCK, last - m), m - first
         sq[:, :size], l1[:, :size], dot[:, :size], cross[:size] = 0.0, 0.0, 0.0, 0.0
-        rows = slice(2 * m, 2 * (m + size))
-        for k in range(0, x.shape[0], 2):
+        for k in range(0, p, 2):
             if want[SQ] or want[L1] or linear.size > 0:
-                alone = k + 1 == x.shape[0]  # then beside a column in which nothing differs
-                also_x, also_y = (same, same) if alone else (x[k + 1], y[k + 1])
-                there = slice(0, 2 * size) if alone else rows
-                columns = x[k, rows], y[k, rows], also_x[there], also_y[there]
-                _distances(*columns, sq, l1, cross, want[L1])
+                one = _part(x[k], m, size), _part(y[k], m, size)
+                if k + 1 < p:
+                    other = _part(x[k + 1], m, size), _part(y[k + 1], m, size)
+                    g = factors[k + 1]
+                else:  # beside a column in which nothing differs
+                    other, g = (same[: 2 * size], same[: 2 * size]), 1.0
+                _distances(*one, *other, factors[k], g, sq, l1, cross, want[L1])
         if want[DOT]:
-            for k in range(x.shape[0]):
-                _products(x[k, rows], y[k, rows], dot)
+            for k in range(p):
+                _products(_part(x[k], m, size), _part(y[k], m, size), dot)
         evaluate(program, sq, l1, dot, signs, slots, h, 0, size)
         if not _is_finite(want, sq, l1, size):
             h[:, 0] = np.nan
@@ -102,33 +118,55 @@ def adjacent_moments(
 
 
 @compiled
-def copy(column: Any, center: float, factor: float, out: Any) -> None:
-    """Values of a column, centred and scaled."""
-    for i in range(out.size):
-        out[i] = (column[i] - center) * factor
+def _part(address: int, pair: int, size: int) -> Any:
+    """The numbers of so many pairs of a column, from a pair on."""
+    return carray(numbers_from(address + 16 * pair), 2 * size)
+
+
+@compiled
+def copy(addresses: Any, centers: Any, factors: Any, out: Any) -> None:
+    """Numbers of p columns, centred and scaled: (p, n)."""
+    for k in range(addresses.size):
+        column, c, f = carray(numbers_from(addresses[k]), out.shape[1]), centers[k], factors[k]
+        for i in range(out.shape[1]):
+            out[k, i] = (column[i] - c) * f
 
 
 @compiled
 def mix(pattern: Any, first: int, second: int, out: Any) -> None:
-    """A permutation that is used twice, shifted (see `_blocks.Mixer`)."""
-    n = pattern.size
-    for i in range(n):
-        # No branch: half of them would be taken, at random.
-        there = i + first
-        place = np.int64(pattern[there - n * (there >= n)]) + second
-        out[i] = pattern[place - n * (place >= n)]
+    """A permutation of 2^k that is used twice, shifted (see `_blocks.Mixer`)."""
+    last = pattern.size - 1
+    for i in range(pattern.size):
+        out[i] = pattern[(pattern[(i + first) & last] + second) & last]
 
 
 @compiled
-def deal(addresses: Any, lengths: Any, hand: int, hands: int, places: Any, out: Any) -> None:
-    """Deal a hand: the next few numbers of several pieces of memory, to their places in it.
+def _gather(addresses: Any, counts: Any, out: Any) -> None:
+    """Numbers of several pieces of memory, one after the other."""
+    done = 0
+    for s in range(counts.size):
+        piece = carray(numbers_from(addresses[s]), counts[s])
+        for i in range(counts[s]):
+            out[done + i] = piece[i]
+        done += counts[s]
 
-    Pieces are read in runs, and the places lie close together: both stay in the cache.
+
+@compiled
+def collect(addresses: Any, counts: Any, out: Any) -> None:
+    """Numbers of several pieces of memory, (p, pieces), one after the other: rows of `out`."""
+    for k in range(addresses.shape[0]):
+        _gather(addresses[k], counts, out[k])
+
+
+@compiled
+def deal(addresses: Any, counts: Any, places: Any, hand: Any, out: Any) -> None:
+    """As `collect`, in another order.
+
+    They go through a hand, in the cache: reading the pieces or writing the rows in any other order
+    than their own would wait for memory.
     """
-    i = 0
-    for s in range(addresses.size):
-        first, last = lengths[s] * hand // hands, lengths[s] * (hand + 1) // hands
-        address = addresses[s] + 8 * first
-        for t in range(last - first):
-            out[places[i + t]] = number_at(address + 8 * t)
-        i += last - first
+    for k in range(addresses.shape[0]):
+        row = out[k]
+        _gather(addresses[k], counts, hand)
+        for i in range(places.size):
+            row[i] = hand[places[i]]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nosplit._errors import InputError
 from nosplit._lazy import extra
-from nosplit._sources import listed, reading
+from nosplit._sources import Strand, listed, reading
 
 __all__ = ["CsvFile", "open_csv"]
 
@@ -111,6 +111,12 @@ class CsvFile:
                     waiting = []
             if waiting:
                 yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """A single one."""
+        return [Strand(max(1, self.n_lines), self.batches(rows, columns))]
 
 
 def open_csv(path: str, file: Path) -> CsvFile:

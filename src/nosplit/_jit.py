@@ -17,7 +17,7 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["compiled", "compiled_fast", "from_bits", "number_at", "to_bits"]
+__all__ = ["compiled", "compiled_fast", "from_bits", "numbers_from", "to_bits"]
 
 
 # Sums may be reordered and fused; infinities and nans keep their meaning.
@@ -75,13 +75,13 @@ to_bits: Any = intrinsic(_to_bits)
 from_bits: Any = intrinsic(_from_bits)
 
 
-def _number_at(_: Any, address: Any) -> Any:
+def _numbers_from(_: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        pointer = context.get_value_type(types.float64).as_pointer()
-        return builder.load(builder.inttoptr(arguments[0], pointer))
+        return builder.inttoptr(arguments[0], context.get_value_type(_POINTER))
 
-    return types.float64(types.int64), generate
+    return _POINTER(types.int64), generate
 
 
-# The float64 at an address, which the caller keeps alive: one call for many pieces of memory.
-number_at: Any = intrinsic(_number_at)
+_POINTER: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
+# Where float64 numbers begin in memory that the caller keeps alive, for `numba.carray`.
+numbers_from: Any = intrinsic(_numbers_from)

@@ -23,7 +23,7 @@ import numpy as np
 
 from nosplit._errors import InputError
 from nosplit._lazy import extra
-from nosplit._sources import listed, reading
+from nosplit._sources import Strand, in_turn, listed, reading
 
 __all__ = ["Parquet", "open_parquet"]
 
@@ -33,7 +33,8 @@ BUFFER = 1 << 14
 MEMORY, MOST_STRANDS = 224 << 20, 100
 # Bytes of a row group that is read at once; a few of them are in memory.
 LARGEST = 3 << 25
-PAGE = 1 << 20  # where a page does not tell its size
+# Bytes of a page where it does not tell, and those at its beginning that do.
+PAGE, HEAD = 1 << 20, 48
 
 
 class Group(NamedTuple):
@@ -42,6 +43,25 @@ class Group(NamedTuple):
     file: int
     number: int
     rows: int
+
+
+class Page(NamedTuple):
+    """A page of a column, or one of all columns."""
+
+    bytes: int
+    rows: int
+
+    def fitting(self, rows: int) -> int:
+        """About as many rows, but some pages or an equal part of one: few are then read in parts.
+
+        Examples
+        --------
+        >>> [Page(0, 20_000).fitting(rows) for rows in (45_000, 17_000, 9_000, 3_000)]
+        [40000, 20000, 10000, 2857]
+        """
+        if rows >= self.rows:
+            return round(rows / self.rows) * self.rows
+        return max(1, self.rows // round(self.rows / rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +113,45 @@ class Parquet:
         rng: np.random.Generator | None = None,
     ) -> Iterator[Any]:
         """Tables of about `rows` rows: in order, or from many row groups at once."""
-        names = self.names if columns is None else tuple(columns)
+        names = self._chosen(columns)
         if rng is not None:
-            return _in_turn(self._strands(rows, names, rng))
-        largest = max(self._group_bytes(group) for group in self._groups())
-        if largest > LARGEST:
-            return self._read(self._groups(), rows, names)
-        return self._read_groups(names)
+            return self._tables(self._stretches(rows, names, rng))
+        groups = self._groups()
+        if max(map(self._group_bytes, groups)) <= LARGEST:
+            return self._read_groups(names)
+        return self._tables([Strand(self.n_rows, self._read(groups, rows, names))])
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """Stretches of row groups, each in random order."""
+        return self._stretches(rows, self._chosen(columns), rng, fitting=True)
+
+    def _stretches(
+        self, rows: int, names: Sequence[str], rng: np.random.Generator, fitting: bool = False
+    ) -> list[Strand]:
+        """Strands that end in the same turn, or whose batches fit the pages."""
+        groups = self._groups()
+        page = self._page(max(groups, key=lambda group: group.rows), names)
+        number = max(1, min(len(groups), MOST_STRANDS, MEMORY // page.bytes))
+        cuts = [len(groups) * i // number for i in range(number + 1)]
+        turns = math.ceil(self.n_rows / rows)
+        strands = []
+        for start, stop in pairwise(cuts):
+            stretch = [groups[start + i] for i in rng.permutation(stop - start)]
+            stretch.sort(key=lambda group: group.file)  # so that every file is opened once
+            n = sum(group.rows for group in stretch)
+            run = math.ceil(n / turns)
+            run = page.fitting(run) if fitting else run
+            strands.append(Strand(n, self._read(stretch, run, names)))
+        return strands
+
+    def _chosen(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+        return self.names if columns is None else tuple(columns)
+
+    def _tables(self, strands: Sequence[Strand]) -> Iterator[Any]:
+        pa = extra("pyarrow", "tables")
+        return map(pa.Table.from_batches, in_turn(strands))
 
     def _read_groups(self, names: Sequence[str]) -> Iterator[Any]:
         """Row group by row group, a third faster than in smaller batches."""
@@ -121,28 +173,8 @@ class Parquet:
             if m.row_group(g).num_rows
         ]
 
-    def _strands(
-        self, rows: int, names: Sequence[str], rng: np.random.Generator
-    ) -> list[Iterator[Any]]:
-        groups = self._groups()
-        if not groups:
-            return []
-        largest = max(groups, key=lambda group: group.rows)
-        affordable = MEMORY // self._strand_bytes(largest, names)
-        number = max(1, min(len(groups), MOST_STRANDS, affordable))
-        cuts = [len(groups) * i // number for i in range(number + 1)]
-        turns = math.ceil(self.n_rows / rows)
-        strands = []
-        for start, stop in pairwise(cuts):
-            stretch = [groups[start + i] for i in rng.permutation(stop - start)]
-            stretch.sort(key=lambda group: group.file)  # so that every file is opened once
-            run = math.ceil(sum(group.rows for group in stretch) / turns)
-            strands.append(self._read(stretch, run, names))
-        return strands
-
     def _read(self, groups: Sequence[Group], rows: int, names: Sequence[str]) -> Iterator[Any]:
         """Some row groups, in the order given, in batches."""
-        pa = extra("pyarrow", "tables")
         for i, some in groupby(groups, key=lambda group: group.file):
             with reading(self.files[i], ".parquet"):
                 found = self._open(i).iter_batches(
@@ -151,8 +183,7 @@ class Parquet:
                     columns=list(names),
                     use_threads=False,
                 )
-                for batch in found:
-                    yield pa.Table.from_batches([batch]).select(names)
+                yield from (batch.select(names) for batch in found)
 
     def _open(self, i: int) -> Any:
         """One of the files; if it is another one by now, its rows would not be those we counted."""
@@ -161,10 +192,10 @@ class Parquet:
             self.files[i], metadata=self.metadata[i], pre_buffer=False, buffer_size=BUFFER
         )
 
-    def _strand_bytes(self, group: Group, names: Sequence[str]) -> int:
-        """About what reading a row group keeps in memory: a page of every column."""
+    def _page(self, group: Group, names: Sequence[str]) -> Page:
+        """A page of every column: what reading a row group keeps in memory, about."""
         chunks = self.metadata[group.file].row_group(group.number)
-        total = 0
+        total, rows = 0, group.rows
         with reading(self.files[group.file], ".parquet"), self.files[group.file].open("rb") as file:
             for c in range(chunks.num_columns):
                 chunk = chunks.column(c)
@@ -172,28 +203,33 @@ class Parquet:
                     chunk.path_in_schema not in names
                 ):
                     continue
-                offsets = [chunk.data_page_offset]
+                file.seek(chunk.data_page_offset)
+                page = _read_page(file.read(HEAD))
+                total, rows = total + page.bytes + BUFFER, min(rows, page.rows or rows)
                 if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
-                    offsets.append(chunk.dictionary_page_offset)
-                for offset in offsets:
-                    file.seek(offset)
-                    total += _page_bytes(file.read(16))
-                total += BUFFER
-        return max(total, BUFFER)
+                    file.seek(chunk.dictionary_page_offset)
+                    total += _read_page(file.read(HEAD)).bytes
+        return Page(max(total, BUFFER), rows)
 
 
-def _page_bytes(head: bytes) -> int:
-    """Uncompressed size of a page, the second field of its header (Thrift, compact form).
+def _read_page(head: bytes) -> Page:
+    """The size of a page, from its header: numbers of Thrift's compact form.
+
+    The second number is the size before compression. Behind the third, or one for a checksum,
+    begins a structure, whose first number is that of the values.
 
     Examples
     --------
-    >>> _page_bytes(bytes([0x15, 0x00, 0x15, 0x80, 0x01, 0x15, 0x10]))
-    64
+    >>> _read_page(bytes([0x15, 0, 0x15, 0x80, 0x01, 0x15, 0x10, 0x2C, 0x15, 0x10]))
+    Page(bytes=64, rows=8)
     """
-    numbers, at = [], 0
-    for _ in range(2):
-        if len(head) < at + 2 or head[at] != 0x15:  # the next field, an int of 32 bits
-            return PAGE
+    numbers: list[int] = []
+    at = structure = 0
+    while at + 1 < len(head) and not structure:
+        structure = head[at] & 0x0F == 0x0C
+        at += structure
+        if head[at] & 0x0F != 0x05:  # an int of 32 bits
+            break
         at += 1
         value = shift = 0
         while at < len(head):
@@ -203,17 +239,8 @@ def _page_bytes(head: bytes) -> int:
             if not head[at - 1] & 0x80:
                 break
         numbers.append(value >> 1)  # zigzag, and not negative
-    return numbers[1]
-
-
-def _in_turn(strands: list[Iterator[Any]]) -> Iterator[Any]:
-    """A batch of every strand at a time, as one table, until all have ended."""
-    pa = extra("pyarrow", "tables")
-    while True:
-        parts = [part for part in (next(strand, None) for strand in strands) if part is not None]
-        if not parts:
-            return
-        yield pa.concat_tables(parts)
+    size = numbers[1] if len(numbers) > 1 else PAGE
+    return Page(size, numbers[-1] if structure else 0)
 
 
 def open_parquet(path: str, files: Sequence[Path]) -> Parquet:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._blocks import Columns, Mixer, ahead, cut
+from nosplit._blocks import Mixer, ahead, in_order
+from nosplit._memory import Numbers, joined
 from nosplit._validation import numeric
 from nosplit.files import Source
 from nosplit.mmd import MOST_ROWS
@@ -22,9 +24,11 @@ __all__ = ["Block", "Deal", "Reader", "blocks"]
 Array = NDArray[np.float64]
 
 # Values of a batch, and units of a block at the most: fewer where rows are wide.
-BATCH, BLOCK = 1 << 22, 1 << 14
+BATCH, BLOCK = 1 << 23, 1 << 16
 # Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
 EVEN = 1.1
+# Types of Arrow that are taken as they are, or converted at once.
+PLAIN = {"double", "float", "int64", "int32"}
 
 
 @dataclass(frozen=True)
@@ -93,20 +97,30 @@ class Reader:
     width: int
     rng: np.random.Generator | None
 
-    def blocks(self, sizes: Iterable[int]) -> Iterator[Array]:
-        """Blocks (p, size)."""
+    def blocks(self, sizes: Iterable[int]) -> Generator[Numbers, None, None]:
+        """Blocks of so many rows."""
         names = self.encoding.names if self.encoding and self.encoding.table else None
-        # The next batch is decoded while this one is cut: a row group is many blocks.
-        batches = ahead(self.source.batches(max(1024, BATCH // self.width), names, self.rng), 1)
-        mixer = Mixer(self.rng) if self.rng else None
-        plain = self._plain()
-        found = (self._columns(batch, plain) for batch in batches)
-        if self.encoding is None:
-            return cut(found, sizes, mixer)
-        centers = np.array([column.center for column in self.encoding.columns])
-        factors = 1.0 / np.array([column.scale for column in self.encoding.columns])
-        return cut(found, sizes, mixer, centers, factors)
+        rows = max(1024, BATCH // self.width)
+        if self.rng is None:
+            found = self.source.batches(rows, names)
+            with closing(ahead(map(self._pieces, found), 1)) as batches:
+                yield from in_order(batches, sizes)
+            return
+        strands = [
+            (strand.rows, (joined(self._pieces(batch)) for batch in strand.batches))
+            for strand in self.source.strands(rows, names, self.rng)
+        ]
+        with closing(ahead(Mixer(strands, self.width, self.rng).blocks(sizes))) as mixed:
+            yield from mixed
 
+    @cached_property
+    def scaling(self) -> tuple[Array, Array]:
+        """Centers and factors of raw numbers."""
+        columns = self.encoding.columns if self.encoding else ()
+        centers = np.array([column.center for column in columns])
+        return centers, 1.0 / np.array([column.scale for column in columns])
+
+    @cached_property
     def _plain(self) -> bool:
         """Whether columns are numbers that can be taken as they come, missing ones found later."""
         if self.encoding is None:
@@ -114,43 +128,72 @@ class Reader:
         numbers = all(column.kind == "numbers" for column in self.encoding.columns)
         return numbers and self.encoding.nan_policy == "raise" and self.encoding.table
 
-    def _columns(self, batch: Any, plain: bool) -> Columns:
+    def _pieces(self, batch: Any) -> list[Numbers]:
         if isinstance(batch, np.ndarray) and self.encoding is None:
-            rows = np.ascontiguousarray(numeric(batch, self.source.path).T, dtype=np.float64)
-            return Columns([[column] for column in rows], raw=False)
-        if plain and all(_is_plain(column) for column in batch.columns):
-            return Columns(_numbers(batch.columns), raw=True)
-        assert self.encoding is not None
-        rows = self.encoding.encode(batch, self.source.path)
-        return Columns([[column] for column in np.ascontiguousarray(rows.T)], raw=False)
+            rows = np.asarray(numeric(batch, self.source.path), dtype=np.float64)
+        elif self._plain and (found := _numbers(batch)) is not None:
+            return found
+        else:
+            assert self.encoding is not None
+            rows = self.encoding.encode(batch, self.source.path)
+        return [Numbers.of(np.ascontiguousarray(rows.T))]
 
 
-def _is_plain(column: Any) -> bool:
-    return column.null_count == 0 and str(column.type) in ("double", "float", "int64", "int32")
+def _numbers(table: Any) -> list[Numbers] | None:
+    """Columns of Arrow, where they lie if they can; None if one of them needs to be encoded."""
+    columns, types = table.columns, {str(kind) for kind in table.schema.types}
+    if not types <= PLAIN or any(column.null_count for column in columns):
+        return None
+    chunks = [getattr(column, "chunks", [column]) for column in columns]
+    if len({tuple(map(len, some)) for some in chunks}) > 1:
+        return _numbers(table.combine_chunks())
+    pieces = zip(*chunks, strict=True)
+    if types == {"double"}:
+        return [Numbers(_addresses(piece), len(piece[0]), table, raw=True) for piece in pieces]
+    return [Numbers.of(np.array(list(map(_converted, piece))), raw=True) for piece in pieces]
 
 
-def _numbers(columns: Sequence[Any]) -> list[list[Array]]:
-    """Columns of Arrow as arrays, where they lie if they are of the right type."""
-    if all(str(column.type) == "double" for column in columns):
-        return [[chunk.to_numpy() for chunk in column.chunks] for column in columns]
-    joined = [np.asarray(column.to_numpy(), dtype=np.float64) for column in columns]
-    return [[np.ascontiguousarray(column)] for column in joined]
+def _addresses(arrays: Sequence[Any]) -> NDArray[np.int64]:
+    """Where the numbers of arrays of Arrow begin: behind the bits that tell which are missing."""
+    return np.array([array.buffers()[1].address + 8 * array.offset for array in arrays])
+
+
+def _converted(array: Any) -> Array:
+    return np.asarray(array.to_numpy(), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows of both files for a number of units, by column."""
+    """Rows of both files for a number of units, by column.
 
-    x: Array
-    y: Array
+    Attributes
+    ----------
+    sides : Numbers, of both files
+        The rows.
+    readers : Reader, of both files
+        Where they came from.
+    many : int, optional
+        Which of the files has several rows to a unit.
+    starts : array, optional
+        Where its units begin.
+    """
+
+    sides: tuple[Numbers, Numbers]
+    readers: Sequence[Reader]
     many: int | None
     starts: NDArray[np.int64] | None = None
+
+    def rows(self, i: int) -> Array:
+        """The rows of a file as they are tested, (p, n)."""
+        side = self.sides[i]
+        same = np.zeros(len(side.addresses)), np.ones(len(side.addresses))
+        return side.scaled(*(self.readers[i].scaling if side.raw else same))
 
 
 def blocks(readers: Sequence[Reader], deal: Deal) -> Generator[Block, None, None]:
     """Blocks of both files at a time, each read by a thread of its own."""
-    sides = [ahead(reader.blocks(deal.sizes(i))) for i, reader in enumerate(readers)]
-    with closing(sides[0]), closing(sides[1]):
-        for number, (x, y) in enumerate(zip(*sides, strict=False)):
+    found = [reader.blocks(deal.sizes(i)) for i, reader in enumerate(readers)]
+    with closing(found[0]), closing(found[1]):
+        for number, sides in enumerate(zip(*found, strict=False)):
             starts = None if deal.many is None else deal.starts(number)
-            yield Block(x, y, deal.many, starts)
+            yield Block(sides, readers, deal.many, starts)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from nosplit._errors import InputError
 
-__all__ = ["Source", "listed", "reading"]
+__all__ = ["Source", "Strand", "in_turn", "listed", "reading"]
+
+
+class Strand(NamedTuple):
+    """A part of a file, from one place on, in batches: how many rows it has, or at most has."""
+
+    rows: int
+    batches: Iterator[Any]
 
 
 class Source(Protocol):
@@ -56,10 +63,25 @@ class Source(Protocol):
         columns : names, optional
             The columns to read, where they have names; all by default.
         rng : Generator, optional
-            Read many places of the file in turn, so that every batch is like all of it, as far as
-            the format allows. The rows of a batch are not shuffled. By default, in order.
+            Read all strands in turn, so that every batch is like all of the file, as far as its
+            format allows. The rows of a batch are not shuffled. By default, in order.
         """
         ...
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """The rows from many places of the file on, to be read side by side.
+
+        As `batches`, where `rows` are those of one batch of every strand, together.
+        """
+        ...
+
+
+def in_turn(strands: Sequence[Strand]) -> Iterator[list[Any]]:
+    """A batch of every strand at a time, until all have ended."""
+    while parts := [part for strand in strands if (part := next(strand.batches, None)) is not None]:
+        yield parts
 
 
 @contextmanager

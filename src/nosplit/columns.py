@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._errors import InputError
+from nosplit._memory import Numbers
 from nosplit.bank import Bank
 from nosplit.mmd import Paired
 from nosplit.moments import Moments
@@ -29,10 +30,13 @@ class Columns:
 
     Parameters
     ----------
-    x, y : array of float64, shape (p, n)
-        The samples, one observation a *column* of the array.
+    x, y : Numbers
+        The columns of the samples.
     bank : Bank
         The kernels, all of them built in.
+    factors : array, shape (p,), optional
+        What differences along the columns are multiplied by, for kernels of differences. By
+        default 1.
 
     Examples
     --------
@@ -41,20 +45,21 @@ class Columns:
     >>> from nosplit.pairing import Adjacent
     >>> x, y = np.random.default_rng(0).normal(size=(2, 3, 100))
     >>> bank = Bank((Gaussian(1.0), Linear()))
-    >>> by_column = accumulate(Columns(x, y, bank), Adjacent())
+    >>> by_column = accumulate(Columns(Numbers.of(x), Numbers.of(y), bank), Adjacent())
     >>> by_row = accumulate(Paired(x.T, y.T, Natural(), Natural(), bank, range(100)), Adjacent())
     >>> by_column.n, bool(np.allclose(by_column.tau, by_row.tau))
     (50, True)
     """
 
-    x: Array
-    y: Array
+    x: Numbers
+    y: Numbers
     bank: Bank
+    factors: Array | None = None
 
     @property
     def n_units(self) -> int:
         """Number of units."""
-        return int(self.x.shape[1])
+        return self.x.size
 
     @property
     def rows_per_unit(self) -> float:
@@ -64,7 +69,9 @@ class Columns:
     def values(self, job: Job) -> Array:
         """Values h of the pairs of a job, (d, M)."""
         first, last = _bounds(job)
-        x, y = (np.ascontiguousarray(a[:, 2 * first : 2 * last].T) for a in (self.x, self.y))
+        scaling = np.zeros(len(self.x.addresses)), self._factors()
+        sides = [side.part(2 * first, 2 * last).scaled(*scaling).T for side in (self.x, self.y)]
+        x, y = map(np.ascontiguousarray, sides)
         units = range(2 * (last - first))
         rows = Paired(x, y, Natural(), Natural(), self.bank, units)
         return rows.values(Aligned(units[::2], units[1::2]))
@@ -77,9 +84,13 @@ class Columns:
         first, last = _bounds(job)
         bank, d = self.bank, len(self.bank)
         mean, total = np.empty(d), np.empty((d, d))
+        where = self.x.addresses, self.y.addresses, self._factors(), first, last
         how = bank.want, bank.linear_rows, bank.program, two_sample_room()
-        adjacent_moments(self.x, self.y, first, last, *how, mean, total)
+        adjacent_moments(*where, *how, mean, total)
         return Moments(last - first, mean, total)
+
+    def _factors(self) -> Array:
+        return np.ones(len(self.x.addresses)) if self.factors is None else self.factors
 
 
 def _bounds(job: Job) -> tuple[int, int]:

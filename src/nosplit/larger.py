@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from nosplit._csv import CsvFile
 from nosplit._errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit._memory import Numbers
 from nosplit._reading import BLOCK, Block, Deal, Reader, blocks
 from nosplit._validation import check_flag, check_rng, numeric
 from nosplit.accumulate import Units, accumulate
-from nosplit.bank import Bank
+from nosplit.bank import DOT, Bank
 from nosplit.columns import Columns
 from nosplit.files import Source, open_source, two_in_memory
 from nosplit.fitting import fit_bank
@@ -45,6 +46,8 @@ Caveat = tuple[type[NosplitWarning], str]
 SMALL = 20_000_000
 # Rows of the sample that kernels and encoding are fitted on.
 PILOT = 16_384
+# Scales beyond which columns are scaled before their differences are squared, not after.
+EXTREME = 1e50
 
 
 def is_small(x: Source, y: Source) -> bool:
@@ -235,32 +238,43 @@ class _Pass:
         self.moments += part
         self.finite = bool(np.isfinite(self.moments.mean).all())
         if not isinstance(units, Columns):  # the loops there look at every distance, others do not
-            sums = block.x.sum() + block.y.sum()
-            self.finite = self.finite and bool(np.isfinite(sums))
+            sums = [block.rows(i).sum() for i in range(2)]
+            self.finite = self.finite and bool(np.isfinite(sums).all())
         self.n_units += n
         self.n_used += rows
 
     def _units(self, block: Block) -> tuple[Units, int]:
         """The units of a block, and how many rows they use."""
-        if block.starts is None:
-            n = min(block.x.shape[1], block.y.shape[1])
-            x, y = (np.ascontiguousarray(rows[:, :n]) for rows in (block.x, block.y))
+        if block.many is None or block.starts is None:
+            n = min(side.size for side in block.sides)
             if not self.bank.others and isinstance(self.pairing, Adjacent):
-                return Columns(x, y, self.bank), 2 * n
-            x, y = np.ascontiguousarray(x.T), np.ascontiguousarray(y.T)
+                return self._columns(block, n), 2 * n
+            x, y = (np.ascontiguousarray(block.rows(i)[:, :n].T) for i in range(2))
             return Paired(x, y, Natural(), Natural(), self.bank, range(n)), 2 * n
-        few, many = (block.x, block.y) if block.many == 1 else (block.y, block.x)
-        n = min(few.shape[1], int(np.searchsorted(block.starts, many.shape[1], "right")) - 1)
+        few, many = (np.ascontiguousarray(block.rows(i).T) for i in (1 - block.many, block.many))
+        n = min(len(few), int(np.searchsorted(block.starts, len(many), "right")) - 1)
         starts = block.starts[: n + 1]
-        few, many = (np.ascontiguousarray(rows.T) for rows in (few, many))
         units = Grouped(few, many, Natural(), Natural(), self.bank, starts, range(n))
         return units, n + int(starts[-1])
+
+    def _columns(self, block: Block, n: int) -> Columns:
+        """Units of one row each, where they lie in memory if only differences count."""
+        x, y = (side.part(0, n) for side in block.sides)
+        if not (x.raw or y.raw):
+            return Columns(x, y, self.bank)
+        factors = block.readers[0].scaling[1]
+        moderate = ((factors > 1 / EXTREME) & (factors < EXTREME)).all()
+        if x.raw and y.raw and moderate and not self.bank.want[DOT]:
+            return Columns(x, y, self.bank, factors)
+        x, y = (Numbers.of(block.rows(i)).part(0, n) for i in range(2))
+        return Columns(x, y, self.bank)
 
 
 def _blame(block: Block, sources: Sequence[Source], pilot: Samples) -> None:
     """Name the column that is not finite, if there is one."""
-    names = pilot.columns or tuple(map(str, range(len(block.x))))
-    for rows, source in zip((block.x, block.y), sources, strict=True):
+    for i, source in enumerate(sources):
+        rows = block.rows(i)
+        names = pilot.columns or tuple(map(str, range(len(rows))))
         for name, column in zip(names, rows, strict=False):
             bad = ~np.isfinite(column)
             if bad.any():
