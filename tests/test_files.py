@@ -35,6 +35,7 @@ from nosplit._memory import Numbers
 from nosplit.accumulate import accumulate
 from nosplit.bank import Bank
 from nosplit.columns import Columns
+from nosplit.drift import Drift, Features
 from nosplit.files import open_source
 from nosplit.kernels import IMQ, Matern, Polynomial
 from nosplit.mmd import Paired
@@ -572,6 +573,74 @@ def test_files_that_cannot_be_mixed_are_found_out(streamed, monkeypatch):
     write("y.parquet", rng.normal(size=(20_000, 1)), group=20_000)
     with pytest.warns(DependentRowsWarning, match="shuffle them when it is written"):
         nosplit.two_sample_test("x.parquet", "y.parquet", **FIXED)
+
+
+def warned(x, y, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        nosplit.two_sample_test(x, y, **FIXED, **options)
+    return any(w.category is DependentRowsWarning for w in caught)
+
+
+@pytest.mark.parametrize("type_of_y", [np.float64, np.float32])
+def test_order_that_mixing_cannot_undo_is_found_out(streamed, type_of_y):
+    """Sorted rows beside unsorted ones differ whenever one looks, and not on the whole.
+
+    In row groups, 16 at a time from their beginnings, they look alike to the lag-1 check.
+    """
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 1 << 15, 2))
+    group = 1 << 11
+    rising = x[np.argsort(x[:, 0])]
+    inside = np.concatenate([rng.permutation(part) for part in np.split(rising, 16)])
+    files = {"x": x, "rising": rising, "inside": inside, "falling": rising[::-1]}
+    files |= {"other": 1.3 * x + 0.1}
+    for name, rows in files.items():
+        write(f"{name}.parquet", rows, group=group)
+    for name, rows in {"y": y, "y_rising": y[np.argsort(y[:, 0])]}.items():
+        write(f"{name}.parquet", rows.astype(type_of_y), group=group)
+    assert warned("rising.parquet", "y.parquet")
+    assert warned("falling.parquet", "y_rising.parquet")
+    assert warned("rising.parquet", "y.parquet", shuffle=False)
+    # No harm done: independent rows, sorted row groups, both sorted alike, or a real difference.
+    assert not warned("x.parquet", "y.parquet")
+    assert not warned("inside.parquet", "y.parquet")
+    assert not warned("rising.parquet", "y_rising.parquet")
+    assert not warned("other.parquet", "y.parquet")
+
+
+@pytest.mark.parametrize("tails", [1.0, 3.0, np.inf])
+def test_drift_check_has_few_false_alarms(tails):
+    """Of independent rows, heavy tails and a difference included: one in a thousand.
+
+    Bound: one chance in 10,000 of more alarms than that, by the binomial law.
+    """
+    rng = np.random.default_rng(0)
+    trials, alarms = 400, 0
+    spread = np.zeros(4), np.ones(4)
+    for _ in range(trials):
+        drift = Drift()
+        for _ in range(12):
+            x, y = (
+                rng.standard_t(tails, size=(2, 4, 500))
+                if tails < 9
+                else rng.normal(size=(2, 4, 500))
+            )
+            drift.add(
+                Features.of(Numbers.of(x), *spread), Features.of(Numbers.of(2 * y + 1), *spread)
+            )
+        alarms += bool(drift.caveats())
+    assert alarms <= stats.binom.ppf(1 - 1e-4, trials, 1e-3)
+
+
+def test_drift_check_sees_a_small_bias():
+    """Means that drift by a tenth of a standard deviation, as of blocks of 4,096 rows."""
+    rng = np.random.default_rng(0)
+    drift, spread = Drift(), (np.zeros(1), np.ones(1))
+    for t in np.linspace(-0.05, 0.05, 60):
+        x, y = rng.normal(size=(2, 1, 4096))
+        drift.add(Features.of(Numbers.of(x + t), *spread), Features.of(Numbers.of(y), *spread))
+    assert drift.caveats()
 
 
 def test_what_one_pass_cannot_do_iv(streamed):

@@ -17,7 +17,7 @@ from nosplit._evaluate import BLOCK, _is_finite, add_block, evaluate, scatter
 from nosplit._jit import compiled, compiled_fast, numbers_from
 from nosplit._loops import DOT, L1, SQ
 
-__all__ = ["adjacent_moments", "collect", "copy", "deal", "mix"]
+__all__ = ["adjacent_moments", "bounded_sums", "collect", "copy", "deal", "mix"]
 
 
 @compiled_fast
@@ -138,6 +138,23 @@ def mix(pattern: Any, first: int, second: int, out: Any) -> None:
     last = pattern.size - 1
     for i in range(pattern.size):
         out[i] = pattern[(pattern[(i + first) & last] + second) & last]
+
+
+@compiled
+def bounded_sums(
+    addresses: Any, size: int, step: int, centers: Any, factors: Any, sums: Any
+) -> None:
+    """Sums of z, |z| and z² of every step-th number of each column, where z is scaled and bounded.
+
+    See `drift.Features`.
+    """
+    for k in range(addresses.size):
+        column, c, f = carray(numbers_from(addresses[k]), size), centers[k], factors[k]
+        for i in range(0, size, step):
+            z = min(max((column[i] - c) * f, -4.0), 4.0)
+            sums[0, k] += z
+            sums[1, k] += abs(z)
+            sums[2, k] += z * z
 
 
 @compiled

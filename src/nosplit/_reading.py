@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nosplit._blocks import Mixer, ahead, in_order
 from nosplit._memory import Numbers, joined
 from nosplit._validation import numeric
+from nosplit.drift import Features
 from nosplit.files import Source
 from nosplit.mmd import MOST_ROWS
 from nosplit.tables import Encoding
@@ -185,9 +186,16 @@ class Block:
 
     def rows(self, i: int) -> Array:
         """The rows of a file as they are tested, (p, n)."""
-        side = self.sides[i]
-        same = np.zeros(len(side.addresses)), np.ones(len(side.addresses))
-        return side.scaled(*(self.readers[i].scaling if side.raw else same))
+        return self.sides[i].scaled(*self._scaling(i))
+
+    def features(self, i: int, middle: Array, width: Array) -> Features:
+        """Features of a file's rows, by the middle and the width of each column as it is tested."""
+        centers, factors = self._scaling(i)
+        return Features.of(self.sides[i], centers + middle / factors, factors / width)
+
+    def _scaling(self, i: int) -> tuple[Array, Array]:
+        p = len(self.sides[i].addresses)
+        return self.readers[i].scaling if self.sides[i].raw else (np.zeros(p), np.ones(p))
 
 
 def blocks(readers: Sequence[Reader], deal: Deal) -> Generator[Block, None, None]:

@@ -22,6 +22,7 @@ from nosplit._validation import check_flag, check_rng, numeric
 from nosplit.accumulate import Units, accumulate
 from nosplit.bank import DOT, Bank
 from nosplit.columns import Columns
+from nosplit.drift import Drift
 from nosplit.files import Source, open_source, two_in_memory
 from nosplit.fitting import fit_bank
 from nosplit.lags import LagOne, looked_at
@@ -115,7 +116,7 @@ def two_sample_files(
         Reader(source, pilot.encoding, width, generator.spawn(1)[0] if mixed else None)
         for source in (x, y)
     ]
-    done = _Pass(bank, pairing, workers)
+    done = _Pass(bank, pairing, workers, *_spread(pilot))
     with (
         progress_bar(progress, pairing.n_pairs(deal.n_units)) as step,
         closing(blocks(readers, deal)) as found,
@@ -130,7 +131,7 @@ def two_sample_files(
     outcome = test_moments(
         done.moments, method, pairing, done.n_units, unequal=deal.many is not None
     )
-    outcome.caveats += _dependence(done.lags, mixed)
+    outcome.caveats += _dependence(done.lags.caveats() or done.drift.caveats(), mixed)
     return to_result(
         outcome,
         question=TWO_SAMPLE,
@@ -197,6 +198,13 @@ def _first(source: Source, rng: np.random.Generator) -> Any:
     return next(source.batches(PILOT, None, rng))
 
 
+def _spread(pilot: Samples) -> tuple[Array, Array]:
+    """The middle and the width of every column of both samples together."""
+    rows = np.concatenate([numeric(pilot.x, "x"), numeric(pilot.y, "y")])
+    low, middle, high = np.quantile(np.asarray(rows, dtype=np.float64), [0.25, 0.5, 0.75], axis=0)
+    return middle, np.where(high > low, high - low, 1.0)
+
+
 def _bank(pilot: Samples, kernels: Kernels) -> Bank:
     n = min(len(pilot.x), len(pilot.y))
     x, y = (np.asarray(numeric(rows, "x"), dtype=np.float64)[:n] for rows in (pilot.x, pilot.y))
@@ -210,8 +218,16 @@ def _bank(pilot: Samples, kernels: Kernels) -> Bank:
 class _Pass:
     """What is known after the blocks so far."""
 
-    def __init__(self, bank: Bank, pairing: Adjacent | Window, workers: int | None) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        pairing: Adjacent | Window,
+        workers: int | None,
+        middle: Array,
+        width: Array,
+    ) -> None:
         self.bank, self.pairing, self.workers = bank, pairing, workers
+        self.spread, self.drift = (middle, width), Drift()
         self.moments = Moments.empty(len(bank))
         self.lags = LagOne.empty(len(bank))
         self.n_units = self.n_used = 0
@@ -235,6 +251,7 @@ class _Pass:
             with np.errstate(over="ignore", invalid="ignore"):
                 values = units.values(Aligned(at[::2], at[1::2]))
                 self.lags += LagOne.of_values(values)
+        self.drift.add(*(block.features(i, *self.spread) for i in range(2)))
         self.moments += part
         self.finite = bool(np.isfinite(self.moments.mean).all())
         if not isinstance(units, Columns):  # the loops there look at every distance, others do not
@@ -285,7 +302,7 @@ def _blame(block: Block, sources: Sequence[Source], pilot: Samples) -> None:
                 )
 
 
-def _dependence(lags: LagOne, mixed: bool) -> list[Caveat]:
+def _dependence(caveats: Sequence[Caveat], mixed: bool) -> list[Caveat]:
     """What to say, and to do, if rows look sorted."""
     hint = (
         "The file's row groups are too large, or too many, for its rows to be mixed while it is "
@@ -294,6 +311,5 @@ def _dependence(lags: LagOne, mixed: bool) -> list[Caveat]:
         else "Leave out shuffle=False, or shuffle the rows when the file is written."
     )
     return [
-        (kind, f"{text} {hint}" if kind is DependentRowsWarning else text)
-        for kind, text in lags.caveats()
+        (kind, f"{text} {hint}" if kind is DependentRowsWarning else text) for kind, text in caveats
     ]

@@ -1,0 +1,107 @@
+"""Files whose rows are in some order that mixing could not undo: a check beside the test.
+
+In one pass, rows are tested against rows that are read at about the same time. If those of x are
+sorted and those of y are not, they differ at any time, though the files hold the same rows. Means
+of the columns tell: how much they differ between x and y may not depend on time. This is seen long
+before `lags` sees correlations, and biases tests of millions of rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._errors import DependentRowsWarning, NosplitWarning
+from nosplit._lazy import special
+from nosplit._memory import Numbers
+
+__all__ = ["Drift", "Features"]
+
+Array = NDArray[np.float64]
+
+FALSE_ALARM = 1e-3
+# Rows of a block that are looked at, about: enough to see a bias of a tenth of the standard error.
+LOOKED_AT = 4096
+
+
+class Features(NamedTuple):
+    """Means of some numbers, and of their squares, over n rows.
+
+    The numbers are those of the columns, and how far they are from the middle, both bounded:
+    their means are then normal, whatever the tails of the data.
+    """
+
+    means: Array
+    squares: Array
+    n: int
+
+    @classmethod
+    def of(cls, numbers: Numbers, centers: Array, factors: Array) -> Features:
+        """Of p columns, centred and scaled: 2p numbers. Of many rows, some are looked at."""
+        from nosplit._columns import bounded_sums
+
+        step = max(1, numbers.size // LOOKED_AT)
+        sums = np.zeros((3, len(centers)))
+        bounded_sums(numbers.addresses, numbers.size, step, centers, factors, sums)
+        n = len(range(0, numbers.size, step))
+        return cls(sums[:2] / n, sums[[2, 2]] / n, n)
+
+
+class Drift:
+    """How the means of x and y differ, block by block. Constant memory.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> def block(mean):
+    ...     rows = rng.normal(mean, size=1000)
+    ...     return Features(rows.mean(keepdims=True), np.array([np.mean(rows**2)]), 1000)
+    >>> steady, drifting = Drift(), Drift()
+    >>> for t in np.linspace(-0.3, 0.3, 50):
+    ...     steady.add(block(t), block(t))
+    ...     drifting.add(block(t), block(0.0))
+    >>> steady.caveats(), drifting.caveats()[0][0].__name__
+    ([], 'DependentRowsWarning')
+    """
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self.sizes = (0, 0)
+        self.sums: Array = np.zeros(())
+        self.scatter: Array = np.zeros(())
+
+    def add(self, x: Features, y: Features) -> None:
+        """Add a block. Those of other sizes than the first, such as the last, do not count."""
+        difference = x.means - y.means
+        if not self.blocks:
+            self.sizes = x.n, y.n
+            self.sums, self.scatter = np.zeros((5, *difference.shape)), np.zeros(difference.shape)
+        if not np.allclose((x.n, y.n), self.sizes, rtol=0.01):
+            return
+        self.blocks += 1
+        self.sums += np.stack([x.means, x.squares, y.means, y.squares, difference])
+        self.scatter += difference**2
+
+    def caveats(self) -> list[tuple[type[NosplitWarning], str]]:
+        """What to say of samples that differ at some time, and less or not at all at another.
+
+        For independent rows, differences of means are normal, and their sum of squares is
+        chi-squared. The threshold leaves one false alarm in a thousand over all columns.
+        """
+        if self.blocks < 2:
+            return []
+        x, xx, y, yy, difference = self.sums / self.blocks
+        variance = (xx - x**2) / self.sizes[0] + (yy - y**2) / self.sizes[1]
+        excess = self.scatter - self.blocks * difference**2
+        varies = variance > 1e-12 * (xx + yy)
+        ratio = np.divide(excess, variance, out=np.zeros_like(excess), where=varies)
+        if special.chdtrc(self.blocks - 1, ratio.max()) * ratio.size > FALSE_ALARM:
+            return []
+        text = (
+            "The rows look sorted: how the samples differ depends on where in the files one looks, "
+            "and the test takes rows to be in random order. It may find differences in the order "
+            "of rows alone. Shuffle the rows before they are paired."
+        )
+        return [(DependentRowsWarning, text)]
