@@ -3,8 +3,7 @@
     python benchmarks/files.py --rows 100000000 --folder /data
 
 Every measurement is a process of its own, for its peak of memory, after a small test that loads the
-compiled loops. They run in turns, and the fastest of each counts. The files hold repeated blocks
-of normal numbers, which costs little to write and as much to read as any others.
+compiled loops. They run in turns, and the fastest of each counts. The files hold normal numbers.
 """
 
 from __future__ import annotations
@@ -30,17 +29,12 @@ def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
 
     for seed, name in enumerate("xy"):
         rng = np.random.default_rng(seed)
-        group = min(GROUP, rows)
-        blocks = [
-            pa.table({f"c{j}": rng.standard_normal(group) for j in range(COLUMNS)})
-            for _ in range(3)
-        ]
-        file = folder / f"{name}.parquet"
-        with pq.ParquetWriter(
-            file, blocks[0].schema, compression=compression, use_dictionary=False
-        ) as writer:
-            for i, start in enumerate(range(0, rows, group)):
-                writer.write_table(blocks[i % 3].slice(0, rows - start))
+        fields = [(f"c{j}", pa.float64()) for j in range(COLUMNS)]
+        options = {"compression": compression, "use_dictionary": False}
+        with pq.ParquetWriter(folder / f"{name}.parquet", pa.schema(fields), **options) as writer:
+            for start in range(0, rows, GROUP):
+                values = rng.standard_normal((COLUMNS, min(GROUP, rows - start)))
+                writer.write_table(pa.table(list(values), schema=writer.schema))
 
 
 def read_alone(folder: Path, way: str) -> int:

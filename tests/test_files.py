@@ -37,7 +37,7 @@ from nosplit.bank import Bank
 from nosplit.columns import Columns
 from nosplit.drift import Drift, Features
 from nosplit.files import open_source
-from nosplit.kernels import IMQ, Matern, Polynomial
+from nosplit.kernels import IMQ, Matern, OnColumns, Polynomial
 from nosplit.mmd import Paired
 from nosplit.order import Natural
 from nosplit.pairing import Adjacent
@@ -344,19 +344,38 @@ def test_mixer_leaves_no_correlation_of_neighbours():
     assert abs(np.std(lags) * math.sqrt(n) - 1.0) < 0.5
 
 
+def in_pieces(columns, *batches):
+    """Batches of the rows of (p, n) columns, each in pieces of some lengths."""
+    parts = np.split(columns, np.cumsum([sum(sizes) for sizes in batches])[:-1], axis=1)
+    for part, sizes in zip(parts, batches, strict=True):
+        numbers = Numbers.of(part.copy(), raw=True)
+        ends = np.cumsum(sizes)
+        yield [numbers.part(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+
+
 def test_blocks_have_the_sizes_asked_for():
-    values = np.arange(100.0)
-    columns = np.stack([values, -values])
-    batches = [[Numbers.of(part.copy(), raw=True)] for part in np.split(columns, 4, axis=1)]
-    batches[1] = [batches[1][0].part(0, 9), batches[1][0].part(9, 9), batches[1][0].part(9, 25)]
-    found = list(_blocks.in_order(batches, [10, 20, 5, 50, 99]))
+    columns = np.stack([np.arange(100.0), -np.arange(100.0)])
+    batches = list(in_pieces(columns, [25], [9, 0, 16], [25], [25]))
+    found = list(_blocks.InOrder(iter(batches)).blocks([10, 20, 5, 50, 99, 99]))
     assert [block.size for block in found] == [10, 20, 5, 50, 15]
     assert all(block.raw for block in found)
-    whole = np.concatenate([rows_of(block) for block in found], axis=1)
-    np.testing.assert_array_equal(whole, columns)
-    assert len(list(_blocks.in_order(batches, [30]))) == 1
+    np.testing.assert_array_equal(np.concatenate([*map(rows_of, found)], axis=1), columns)
+    assert len(list(_blocks.InOrder(iter(batches)).blocks([30]))) == 1
     # Where they are, if they can: the first block is a part of its batch.
     np.testing.assert_array_equal(found[0].addresses, batches[0][0].addresses)
+
+
+def test_blocks_side_by_side():
+    """Even numbers of rows, none lost but the last, wherever batches end."""
+    columns = np.stack([np.arange(101.0), -np.arange(101.0)])
+    x = in_pieces(columns, [10, 11], [1], [39], [40])
+    y = in_pieces(-columns, [7], [30, 1, 1], [1], [61])
+    found = list(_blocks.side_by_side(*map(_blocks.InOrder, (x, y))))
+    sides = [np.concatenate([rows_of(block[i]) for block in found], axis=1) for i in (0, 1)]
+    assert sides[0].shape[1] == 101
+    np.testing.assert_array_equal(sides[0], columns)
+    np.testing.assert_array_equal(sides[1], -columns[:, : sides[1].shape[1]])
+    assert all(x.size == y.size and x.size % 2 == 0 for x, y in found[:-1])
 
 
 def test_reading_ahead_ends_with_its_reader():
@@ -431,6 +450,22 @@ def test_scaled_columns_against_memory(streamed, monkeypatch, kernels, unlike, l
     options |= {"pairs": "adjacent", "calibration": "asymptotic"}
     expected = nosplit.two_sample_test("x.parquet", "y.parquet", **options)
     same_test(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
+@pytest.mark.parametrize(("n", "m"), [(3001, 3001), (257, 257), (513, 1600), (2001, 2000)])
+def test_every_row_counts(streamed, n, m):
+    """Also a last one without a partner, whatever the kernels, the pairs and the order."""
+    np.save("x.npy", normal(n, 2))
+    np.save("y.npy", normal(m, 2, 1))
+    for kernels in (KERNELS, [OnColumns(Gaussian(1.0), (0,))]):
+        for shuffle in (True, False):
+            for pairs in ("auto", 5):
+                options = {"kernels": kernels, "shuffle": shuffle, "pairs": pairs}
+                found = nosplit.two_sample_test("x.npy", "y.npy", method="ost", **options)
+                assert found.n_used + found.n_left_out == n + m
+                if pairs == "auto":
+                    assert (found.n_units, found.n_pairs) == (min(n, m), min(n, m) // 2)
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nosplit._memory import Numbers, joined
 
-__all__ = ["Mixer", "ahead", "in_order"]
+__all__ = ["InOrder", "Mixer", "ahead", "side_by_side"]
 
 T = TypeVar("T")
 Array = NDArray[np.float64]
@@ -29,30 +29,51 @@ DEPTH = 3  # blocks that are made before they are asked for
 PIECES, HAND = 16, 1 << 15
 
 
-def in_order(batches: Iterable[Sequence[Numbers]], sizes: Iterable[int]) -> Iterator[Numbers]:
-    """Blocks of the rows of batches, where they are if they can.
+class InOrder:
+    """Rows of batches, in their order, and where they are if they can.
 
     Parameters
     ----------
-    batches : iterable of sequences of Numbers
+    batches : iterator of sequences of Numbers
         The rows, in pieces.
-    sizes : iterable of int
-        Rows of the blocks. The last block holds what is left.
     """
-    wanted, parts = iter(sizes), list[Numbers]()
-    size = next(wanted, 0)
-    for batch in batches:
-        for piece in batch:
-            while size and piece.size:
-                n = min(piece.size, size - sum(part.size for part in parts))
-                parts, piece = [*parts, piece.part(0, n)], piece.part(n, piece.size)
-                if sum(part.size for part in parts) == size:
-                    yield joined(parts)
-                    size, parts = next(wanted, 0), []
-        if not size:
-            return
-    if parts:
-        yield joined(parts)
+
+    def __init__(self, batches: Iterator[Sequence[Numbers]]) -> None:
+        self._pieces = (piece for batch in batches for piece in batch if piece.size)
+        self._piece: Numbers | None = None
+
+    def at_hand(self) -> int:
+        """Rows of which none has to be copied; 0 at the end."""
+        if self._piece is None:
+            self._piece = next(self._pieces, None)
+        return self._piece.size if self._piece else 0
+
+    def take(self, n: int) -> Numbers | None:
+        """The next n rows, or what is left of them; None at the end."""
+        parts, missing = list[Numbers](), n
+        while missing and (size := min(missing, self.at_hand())):
+            assert self._piece is not None
+            parts.append(self._piece.part(0, size))
+            rest = self._piece.part(size, self._piece.size)
+            self._piece = rest if rest.size else None
+            missing -= size
+        return joined(parts) if parts else None
+
+    def blocks(self, sizes: Iterable[int]) -> Iterator[Numbers]:
+        """Blocks of so many rows; the last holds what is left."""
+        for size in sizes:
+            if (block := self.take(size)) is None:
+                return
+            yield block
+
+
+def side_by_side(x: InOrder, y: InOrder) -> Iterator[tuple[Numbers, Numbers]]:
+    """Blocks of as many rows as lie together on both sides, an even number."""
+    while n := min(x.at_hand(), y.at_hand()):
+        n = max(2, n - n % 2)
+        sides = x.take(n), y.take(n)
+        if sides[0] and sides[1]:
+            yield sides[0], sides[1]
 
 
 class Mixer:
@@ -82,6 +103,7 @@ class Mixer:
         self.batches = [batches for _, batches in strands]
         self.rows = np.array([rows for rows, _ in strands])
         self.pieces = math.ceil(PIECES / len(strands))
+        self.cuts = np.arange(self.pieces + 1)
         self.addresses = np.zeros((p, len(strands), self.pieces), dtype=np.int64)
         self.left = np.zeros((len(strands), self.pieces), dtype=np.int64)
         self.owners: list[object] = [None] * len(strands)
@@ -109,40 +131,42 @@ class Mixer:
         rests = self._refill(wanted)
         counts = _shares(self.left, wanted)
         pieces = [rest.addresses[:, None] for rest in rests]
-        addresses = np.hstack([*pieces, self.addresses.reshape(len(room), -1)])
-        numbers = np.array([*(rest.size for rest in rests), *counts.flat])
-        deal(addresses, numbers, self._places(int(numbers.sum())), self.hand, room)
+        addresses = np.concatenate([*pieces, self.addresses.reshape(len(room), -1)], axis=1)
+        numbers = np.array([*(rest.size for rest in rests), *counts.ravel().tolist()])
+        size = int(numbers.sum())
+        deal(addresses, numbers, self._places(size), self.hand, room)
         self.addresses += 8 * counts
         self.left -= counts
         self.rows -= wanted
-        return int(numbers.sum())
+        return size
 
     def _refill(self, wanted: Index) -> list[Numbers]:
-        """Read on where a strand lacks rows; what was left of the batches before."""
+        """Read on where strands lack rows; what was left of the batches before."""
         rests = []
         while len(short := np.flatnonzero(self.left.sum(axis=1) < wanted)):
+            rests.append(self._rest(short))
+            left = self.left[short].sum(axis=1)
+            self.rows[short] -= left
+            wanted[short] -= left
             for strand in short.tolist():
-                rest = self._rest(strand)
-                rests.append(rest)
-                self.rows[strand] -= rest.size
-                wanted[strand] -= rest.size
+                self.owners[strand] = None  # whose memory the next batch may take
                 batch = next(self.batches[strand], None)
                 if batch is None:  # it has fewer rows than it was said to have
                     self.left[strand] = self.rows[strand] = wanted[strand] = 0
                     continue
-                cuts = np.arange(self.pieces + 1) * batch.size // self.pieces
+                cuts = batch.size * self.cuts // self.pieces
                 self.addresses[:, strand] = batch.addresses[:, None] + 8 * cuts[:-1]
                 self.left[strand] = cuts[1:] - cuts[:-1]
                 self.owners[strand], self.raw = batch.owner, batch.raw
         return rests
 
-    def _rest(self, strand: int) -> Numbers:
-        """A copy of what is left of a strand's batch, whose memory the next one may take."""
+    def _rest(self, strands: Index) -> Numbers:
+        """A copy of what is left of some strands' batches."""
         from nosplit._columns import collect
 
-        rest = np.empty((len(self.addresses), int(self.left[strand].sum())))
-        collect(self.addresses[:, strand], self.left[strand], rest)
-        self.owners[strand] = None
+        addresses, left = self.addresses[:, strands], self.left[strands].ravel()
+        rest = np.empty((len(addresses), left.sum()))
+        collect(addresses.reshape(len(rest), -1), left, rest)
         return Numbers.of(rest, self.raw)
 
     def _places(self, size: int) -> Places:
@@ -168,8 +192,10 @@ def _shares(lengths: Index, n: Any) -> Index:
     array([14,  0,  5,  1])
     """
     ends = lengths.cumsum(axis=-1)
-    given = ends * np.asarray(n)[..., None] // np.maximum(ends[..., -1:], 1)
-    return np.asarray(np.diff(given, prepend=0))
+    ends *= np.asarray(n)[..., None]
+    ends //= np.maximum(lengths.sum(axis=-1)[..., None], 1)
+    ends[..., 1:] -= ends[..., :-1].copy()
+    return ends
 
 
 def ahead(items: Iterable[T], depth: int = DEPTH) -> Generator[T, None, None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._blocks import Mixer, ahead, in_order
+from nosplit._blocks import InOrder, Mixer, ahead, side_by_side
 from nosplit._memory import Numbers, joined
 from nosplit._validation import numeric
 from nosplit.drift import Features
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 # Values of a batch, and units of a block at the most: fewer where rows are wide.
 BATCH, BLOCK = 1 << 23, 1 << 16
+# Batches in order may be so many times smaller, as they are read one after the other.
+IN_ORDER = 4
 # Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
 EVEN = 1.1
 # Types of Arrow that are taken as they are, or converted at once.
@@ -46,20 +48,23 @@ class Deal:
         Which of the files is so much larger that units hold several of its rows.
     rows : int
         Its rows that are dealt.
+    fixed : bool
+        Whether all blocks but the last have this size, or any even number will do.
     """
 
     n_units: int
     block: int
     many: int | None = None
     rows: int = 0
+    fixed: bool = True
 
     @classmethod
-    def of(cls, n: int, m: int, width: int) -> Deal:
+    def of(cls, n: int, m: int, width: int, fixed: bool) -> Deal:
         """For files of n and m rows of so many columns."""
         few, most = min(n, m), max(n, m)
         block = min(BLOCK, max(256, 1 << (BATCH // width).bit_length() - 1))
         if most <= EVEN * few:
-            return cls(few, block)
+            return cls(few, block, fixed=fixed)
         return cls(few, block, int(m > n), min(most, MOST_ROWS * few))
 
     def starts(self, block: int) -> NDArray[np.int64]:
@@ -98,21 +103,26 @@ class Reader:
     width: int
     rng: np.random.Generator | None
 
-    def blocks(self, sizes: Iterable[int]) -> Generator[Numbers, None, None]:
-        """Blocks of so many rows."""
-        names = self.encoding.names if self.encoding and self.encoding.table else None
-        rows = max(1024, BATCH // self.width)
-        if self.rng is None:
-            found = self.source.batches(rows, names)
-            with closing(ahead(map(self._pieces, found), 1)) as batches:
-                yield from in_order(batches, sizes)
-            return
+    def batches(self) -> Iterator[list[Numbers]]:
+        """The rows in order, in batches of some pieces each."""
+        return map(self._pieces, self.source.batches(self._rows // IN_ORDER, self._names))
+
+    def mixed(self, sizes: Iterable[int]) -> Iterator[Numbers]:
+        """Blocks of so many rows, in random order."""
+        assert self.rng is not None
         strands = [
             (strand.rows, (joined(self._pieces(batch)) for batch in strand.batches))
-            for strand in self.source.strands(rows, names, self.rng)
+            for strand in self.source.strands(self._rows, self._names, self.rng)
         ]
-        with closing(ahead(Mixer(strands, self.width, self.rng).blocks(sizes))) as mixed:
-            yield from mixed
+        return Mixer(strands, self.width, self.rng).blocks(sizes)
+
+    @property
+    def _rows(self) -> int:
+        return max(1024, BATCH // self.width)
+
+    @property
+    def _names(self) -> Sequence[str] | None:
+        return self.encoding.names if self.encoding and self.encoding.table else None
 
     @cached_property
     def scaling(self) -> tuple[Array, Array]:
@@ -200,8 +210,21 @@ class Block:
 
 def blocks(readers: Sequence[Reader], deal: Deal) -> Generator[Block, None, None]:
     """Blocks of both files at a time, each read by a thread of its own."""
-    found = [reader.blocks(deal.sizes(i)) for i, reader in enumerate(readers)]
-    with closing(found[0]), closing(found[1]):
-        for number, sides in enumerate(zip(*found, strict=False)):
+    with ExitStack() as threads:
+        for number, sides in enumerate(_sides(readers, deal, threads)):
             starts = None if deal.many is None else deal.starts(number)
             yield Block(sides, readers, deal.many, starts)
+
+
+def _sides(
+    readers: Sequence[Reader], deal: Deal, threads: ExitStack
+) -> Iterator[tuple[Numbers, Numbers]]:
+    if readers[0].rng is not None:  # mixed by the threads that read
+        found = (ahead(reader.mixed(deal.sizes(i))) for i, reader in enumerate(readers))
+        x, y = (threads.enter_context(closing(side)) for side in found)
+        return zip(x, y, strict=False)
+    batches = (threads.enter_context(closing(ahead(reader.batches()))) for reader in readers)
+    one, other = map(InOrder, batches)
+    if deal.many is None and not deal.fixed:
+        return side_by_side(one, other)
+    return zip(one.blocks(deal.sizes(0)), other.blocks(deal.sizes(1)), strict=False)

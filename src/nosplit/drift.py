@@ -22,7 +22,7 @@ __all__ = ["Drift", "Features"]
 Array = NDArray[np.float64]
 
 FALSE_ALARM = 1e-3
-# Rows of a block that are looked at, about: enough to see a bias of a tenth of the standard error.
+# Rows of a block that are looked at: enough to see a bias of a tenth of the standard error.
 LOOKED_AT = 4096
 
 
@@ -39,13 +39,11 @@ class Features(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Numbers, centers: Array, factors: Array) -> Features:
-        """Of p columns, centred and scaled: 2p numbers. Of many rows, some are looked at."""
+        """Of p columns, centred and scaled: 2p numbers. Of many rows, the first are looked at."""
         from nosplit._columns import bounded_sums
 
-        step = max(1, numbers.size // LOOKED_AT)
-        sums = np.zeros((3, len(centers)))
-        bounded_sums(numbers.addresses, numbers.size, step, centers, factors, sums)
-        n = len(range(0, numbers.size, step))
+        n, sums = min(numbers.size, LOOKED_AT), np.empty((3, len(centers)))
+        bounded_sums(numbers.addresses, n, centers, factors, sums)
         return cls(sums[:2] / n, sums[[2, 2]] / n, n)
 
 

@@ -111,7 +111,7 @@ def two_sample_files(
     pilot = _pilot(x, y, options, generator)
     bank = _bank(pilot, kernels)
     width = int(np.shape(pilot.x)[1])
-    deal = Deal.of(_rows(x), _rows(y), width)
+    deal = Deal.of(_rows(x), _rows(y), width, fixed=not isinstance(pairing, Adjacent))
     readers = [
         Reader(source, pilot.encoding, width, generator.spawn(1)[0] if mixed else None)
         for source in (x, y)
@@ -237,16 +237,22 @@ class _Pass:
         """Add a block."""
         units, rows = self._units(block)
         n = units.n_units
-        if n < (2 if isinstance(self.pairing, Adjacent) else 2 * self.pairing.R + 1):
+        if isinstance(self.pairing, Window) and n <= 2 * self.pairing.R:
             return
+        if n > 1:
+            self._add(units, block)
+        self.n_units += n
+        self.n_used += rows
+
+    def _add(self, units: Units, block: Block) -> None:
         if isinstance(units, Columns):  # one thread keeps up with two that read
             with np.errstate(over="ignore", invalid="ignore"):
-                jobs = self.pairing.jobs(n, n)
+                jobs = self.pairing.jobs(units.n_units, units.n_units)
                 part = sum((units.moments(job) for job in jobs), Moments.empty(len(self.bank)))
         else:
             part = accumulate(units, self.pairing, workers=self.workers)
         seen = self.n_units // 2
-        for run in looked_at(range(seen, seen + n // 2)):
+        for run in looked_at(range(seen, seen + units.n_units // 2)):
             at = range(2 * (run.start - seen), 2 * (run.stop - seen))
             with np.errstate(over="ignore", invalid="ignore"):
                 values = units.values(Aligned(at[::2], at[1::2]))
@@ -257,8 +263,6 @@ class _Pass:
         if not isinstance(units, Columns):  # the loops there look at every distance, others do not
             sums = [block.rows(i).sum() for i in range(2)]
             self.finite = self.finite and bool(np.isfinite(sums).all())
-        self.n_units += n
-        self.n_used += rows
 
     def _units(self, block: Block) -> tuple[Units, int]:
         """The units of a block, and how many rows they use."""
