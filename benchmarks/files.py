@@ -2,6 +2,9 @@
 
     python benchmarks/files.py --rows 100000000 --folder /data
 
+By default two files of 50 million rows each, 100 million in all, or as many as half of the disk's
+free space holds.
+
 Every measurement is a process of its own, for its peak of memory, after a small test that loads the
 compiled loops. They run in turns, and the fastest of each counts. The files hold normal numbers.
 """
@@ -10,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS, COLUMNS, GROUP = 10_000_000, 10, 1 << 20
+ROWS, COLUMNS, GROUP = 50_000_000, 10, 1 << 20
 WAYS = ("in batches", "by group", "in order", "mixed")
 
 
@@ -105,6 +109,7 @@ def rows(
 ) -> list[tuple[str, str, str]]:
     """Lines of the table."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
+        number = min(number, shutil.disk_usage(place).free // (2 * 2 * 8 * COLUMNS))
         write_pair(Path(place), number)
         os.sync()  # what is still to be written would slow the first measurement down
         size = sum(file.stat().st_size for file in Path(place).iterdir())

@@ -232,7 +232,10 @@ def test_strands_fit_the_memory(monkeypatch):
     assert source._page(group, ["a"]).bytes < page.bytes
     rng = np.random.default_rng(0)
     assert len(source.strands(500, source.names, rng)) == 40
-    monkeypatch.setattr(_parquet, "MEMORY", 7 * page.bytes)
+    batches = 8 * 2 * 500
+    monkeypatch.setattr(_parquet, "MEMORY", 35 * page.bytes + batches)
+    assert len(source.strands(500, source.names, rng)) == 35
+    monkeypatch.setattr(_parquet, "MEMORY", 7 * page.bytes + batches // 2)  # smaller ones
     assert len(source.strands(500, source.names, rng)) == 7
     rows = np.concatenate([as_rows(b) for b in source.batches(500, None, rng)])
     np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(values, axis=0))

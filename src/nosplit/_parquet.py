@@ -29,7 +29,8 @@ __all__ = ["Parquet", "open_parquet"]
 
 # Bytes of a column chunk read at once; pages beyond that are read as they are.
 BUFFER = 1 << 14
-# Bytes of pages that the strands of a source may hold, and their number: each opens its file.
+# Bytes of pages and batches that the strands of a source may hold, about, and the largest number
+# of strands: each opens its file.
 MEMORY, MOST_STRANDS = 224 << 20, 100
 # Bytes of a page where it does not tell, and those at its beginning that do.
 PAGE, HEAD = 1 << 20, 48
@@ -130,7 +131,12 @@ class Parquet:
         """Strands that end in the same turn, or whose batches fit the pages."""
         groups = self._groups()
         page = self._page(max(groups, key=lambda group: group.rows), names)
-        number = max(1, min(len(groups), MOST_STRANDS, MEMORY // page.bytes))
+        most = min(len(groups), MOST_STRANDS)
+        number = (MEMORY - 8 * len(names) * rows) // page.bytes
+        if number < 0.75 * most:  # large pages: smaller batches leave room for more strands
+            rows = max(1, rows // 2)
+            number = (MEMORY - 8 * len(names) * rows) // page.bytes
+        number = max(1, min(most, number))
         cuts = [len(groups) * i // number for i in range(number + 1)]
         turns = math.ceil(self.n_rows / rows)
         strands = []
@@ -160,7 +166,9 @@ class Parquet:
 
     def _read(self, groups: Sequence[Group], rows: int, names: Sequence[str]) -> Iterator[Any]:
         """Some row groups, in the order given, in batches."""
-        for i, some in groupby(groups, key=lambda group: group.file):
+        # A batch that began in the row group before would fit the pages of this one no more.
+        apart = groupby(groups, key=lambda g: (g.file, g.number if g.rows > rows else None))
+        for (i, _), some in apart:
             with reading(self.files[i], ".parquet"):
                 found = self._open(i).iter_batches(
                     batch_size=rows,
@@ -168,7 +176,8 @@ class Parquet:
                     columns=list(names),
                     use_threads=False,
                 )
-                yield from (batch.select(names) for batch in found)
+                as_asked = [name for name in self.names if name in names] == list(names)
+                yield from found if as_asked else (batch.select(names) for batch in found)
 
     def _open(self, i: int) -> Any:
         """One of the files; if it is another one by now, its rows would not be those we counted."""

@@ -142,7 +142,7 @@ class Reader:
     def _pieces(self, batch: Any) -> list[Numbers]:
         if isinstance(batch, np.ndarray) and self.encoding is None:
             rows = np.asarray(numeric(batch, self.source.path), dtype=np.float64)
-        elif self._plain and (found := _numbers(batch)) is not None:
+        elif self._plain and (found := _numbers(batch)):
             return found
         else:
             assert self.encoding is not None
@@ -150,27 +150,20 @@ class Reader:
         return [Numbers.of(np.ascontiguousarray(rows.T))]
 
 
-def _numbers(table: Any) -> list[Numbers] | None:
-    """Columns of Arrow, where they lie if they can; None if one of them needs to be encoded."""
-    columns, types = table.columns, {str(kind) for kind in table.schema.types}
+def _numbers(batch: Any) -> list[Numbers]:
+    """Columns of Arrow, where they lie if they can; nothing if one of them needs to be encoded."""
+    if hasattr(batch, "to_batches"):  # a table, in pieces
+        pieces = [_numbers(piece) for piece in batch.to_batches()]
+        return [numbers for piece in pieces for numbers in piece] if all(pieces) else []
+    columns = batch.columns
+    types = {str(column.type) for column in columns}
     if not types <= PLAIN or any(column.null_count for column in columns):
-        return None
-    chunks = [getattr(column, "chunks", [column]) for column in columns]
-    if len({tuple(map(len, some)) for some in chunks}) > 1:
-        return _numbers(table.combine_chunks())
-    pieces = zip(*chunks, strict=True)
-    if types == {"double"}:
-        return [Numbers(_addresses(piece), len(piece[0]), table, raw=True) for piece in pieces]
-    return [Numbers.of(np.array(list(map(_converted, piece))), raw=True) for piece in pieces]
-
-
-def _addresses(arrays: Sequence[Any]) -> NDArray[np.int64]:
-    """Where the numbers of arrays of Arrow begin: behind the bits that tell which are missing."""
-    return np.array([array.buffers()[1].address + 8 * array.offset for array in arrays])
-
-
-def _converted(array: Any) -> Array:
-    return np.asarray(array.to_numpy(), dtype=np.float64)
+        return []
+    if types != {"double"}:
+        return [Numbers.of(np.array([column.to_numpy() for column in columns], np.float64), True)]
+    # Behind the bits that tell which are missing.
+    addresses = [column.buffers()[1].address + 8 * column.offset for column in columns]
+    return [Numbers(np.array(addresses), len(batch), batch, raw=True)]
 
 
 @dataclass(frozen=True, eq=False)
