@@ -1,7 +1,8 @@
 # Every target sets up what it needs: a virtual environment in .venv, built once
 # and again only when pyproject.toml changes.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# Not the one of an active environment: ours has no pip.
+PYTHON ?= $(shell $$(command -v python3.11 || command -v python3) -c 'import sys; print(sys._base_executable)')
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
