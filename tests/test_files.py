@@ -6,6 +6,7 @@ import contextlib
 import math
 import threading
 import warnings
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 
@@ -227,7 +228,7 @@ def test_strands_fit_the_memory(monkeypatch):
     source = open_source("a.parquet")
     group = source._groups()[0]
     page = source._page(group, source.names)
-    assert 0 <= page.bytes - 2 * (100 * 8 + _parquet.BUFFER) <= 200
+    assert 0 <= page.bytes - 2 * (100 * (8 + 2) + _parquet.BUFFER) <= 200
     assert page.rows == 100
     assert source._page(group, ["a"]).bytes < page.bytes
     rng = np.random.default_rng(0)
@@ -250,7 +251,7 @@ def test_pages_tell_their_size(version, checksum):
     source = open_source("a.parquet")
     page = source._page(source._groups()[0], source.names)
     assert page.rows == 300
-    assert 0 <= page.bytes - 2 * (300 * 8 + _parquet.BUFFER) <= 100
+    assert 0 <= page.bytes - 2 * (300 * (8 + 2) + _parquet.BUFFER) <= 100
     assert _parquet._read_page(b"\x00\x01") == (_parquet.PAGE, 0)
     assert _parquet._read_page(b"") == (_parquet.PAGE, 0)
 
@@ -647,6 +648,21 @@ def test_order_that_mixing_cannot_undo_is_found_out(streamed, type_of_y):
     assert not warned("other.parquet", "y.parquet")
 
 
+@pytest.mark.parametrize(
+    ("n", "m", "width", "units"),
+    [
+        (10**8, 10**8, 10, 65_536),
+        (10**8, 10**8, 100, 8192),
+        (10**8, 10**8, 10_000, 256),
+        (10**8, 3 * 10**8, 10, 32_768),
+        (10**10, 10**8, 10, 4096),
+    ],
+)
+def test_blocks_of_wide_rows_are_small(n, m, width, units):
+    """Whatever the columns, and how many rows make a unit: some blocks are in memory at a time."""
+    assert _reading.Deal.of(n, m, width, fixed=True).block == units
+
+
 @pytest.mark.parametrize("tails", [1.0, 3.0, np.inf])
 def test_drift_check_has_few_false_alarms(tails):
     """Of independent rows, heavy tails and a difference included: one in a thousand.
@@ -658,15 +674,11 @@ def test_drift_check_has_few_false_alarms(tails):
     spread = np.zeros(4), np.ones(4)
     for _ in range(trials):
         drift = Drift()
-        for _ in range(12):
-            x, y = (
-                rng.standard_t(tails, size=(2, 4, 500))
-                if tails < 9
-                else rng.normal(size=(2, 4, 500))
-            )
-            drift.add(
-                Features.of(Numbers.of(x), *spread), Features.of(Numbers.of(2 * y + 1), *spread)
-            )
+        for n in (500, 4000, 20, 5, 500, 500, 999, 500, 77, 500, 500, 500):
+            draw = rng.normal if math.isinf(tails) else partial(rng.standard_t, tails)
+            x, y = (draw(size=(4, size)) for size in (n, 3 * n))
+            sides = Numbers.of(x), Numbers.of(2 * y + 1)
+            drift.add(*(Features.of(side, *spread) for side in sides))
         alarms += bool(drift.caveats())
     assert alarms <= stats.binom.ppf(1 - 1e-4, trials, 1e-3)
 

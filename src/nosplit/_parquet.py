@@ -34,6 +34,8 @@ BUFFER = 1 << 14
 MEMORY, MOST_STRANDS = 224 << 20, 100
 # Bytes of a page where it does not tell, and those at its beginning that do.
 PAGE, HEAD = 1 << 20, 48
+# Bytes with which Arrow notes, of every row of a page, whether its value is missing.
+LEVELS = 2
 
 
 class Group(NamedTuple):
@@ -199,7 +201,8 @@ class Parquet:
                     continue
                 file.seek(chunk.data_page_offset)
                 page = _read_page(file.read(HEAD))
-                total, rows = total + page.bytes + BUFFER, min(rows, page.rows or rows)
+                total += page.bytes + LEVELS * page.rows + BUFFER
+                rows = min(rows, page.rows or rows)
                 if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
                     file.seek(chunk.dictionary_page_offset)
                     total += _read_page(file.read(HEAD)).bytes

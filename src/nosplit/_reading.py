@@ -24,8 +24,8 @@ __all__ = ["Block", "Deal", "Reader", "blocks"]
 
 Array = NDArray[np.float64]
 
-# Values of a batch, and units of a block at the most: fewer where rows are wide.
-BATCH, BLOCK = 1 << 23, 1 << 16
+# Values of a batch and of a block, and units of a block: fewer where rows are wide.
+BATCH, VALUES, BLOCK = 1 << 23, 1 << 20, 1 << 16
 # Batches in order may be so many times smaller, as they are read one after the other.
 IN_ORDER = 4
 # Up to this ratio of the files' sizes, units are one row of either, and the rest stays out.
@@ -61,11 +61,11 @@ class Deal:
     @classmethod
     def of(cls, n: int, m: int, width: int, fixed: bool) -> Deal:
         """For files of n and m rows of so many columns."""
-        few, most = min(n, m), max(n, m)
-        block = min(BLOCK, max(256, 1 << (BATCH // width).bit_length() - 1))
-        if most <= EVEN * few:
+        few, most = min(n, m), min(max(n, m), MOST_ROWS * min(n, m))
+        block = min(BLOCK, max(256, 1 << (VALUES * few // (width * most)).bit_length() - 1))
+        if max(n, m) <= EVEN * few:
             return cls(few, block, fixed=fixed)
-        return cls(few, block, int(m > n), min(most, MOST_ROWS * few))
+        return cls(few, block, int(m > n), most)
 
     def starts(self, block: int) -> NDArray[np.int64]:
         """Where the larger file's rows of the units of a block begin; the first at 0."""

@@ -22,8 +22,9 @@ __all__ = ["Drift", "Features"]
 Array = NDArray[np.float64]
 
 FALSE_ALARM = 1e-3
-# Rows of a block that are looked at: enough to see a bias of a tenth of the standard error.
-LOOKED_AT = 4096
+# Rows of a block that are looked at: enough to see a bias of a tenth of the standard error; and
+# the fewest that are.
+LOOKED_AT, FEWEST = 4096, 16
 
 
 class Features(NamedTuple):
@@ -66,21 +67,22 @@ class Drift:
 
     def __init__(self) -> None:
         self.blocks = 0
-        self.sizes = (0, 0)
+        self.rows = np.zeros(2)
+        self.weight = 0.0
         self.sums: Array = np.zeros(())
-        self.scatter: Array = np.zeros(())
+        self.squares: Array = np.zeros(())
 
     def add(self, x: Features, y: Features) -> None:
-        """Add a block. Those of other sizes than the first, such as the last, do not count."""
-        difference = x.means - y.means
-        if not self.blocks:
-            self.sizes = x.n, y.n
-            self.sums, self.scatter = np.zeros((5, *difference.shape)), np.zeros(difference.shape)
-        if not np.allclose((x.n, y.n), self.sizes, rtol=0.01):
+        """Add a block. Of only a few rows, means need not be normal: it does not count."""
+        if min(x.n, y.n) < FEWEST:
             return
+        difference, weight = x.means - y.means, x.n * y.n / (x.n + y.n)
+        own = [x.n * x.means, x.n * x.squares, y.n * y.means, y.n * y.squares]
+        self.sums = self.sums + np.stack([*own, weight * difference])
+        self.squares = self.squares + weight * difference**2
+        self.rows += x.n, y.n
+        self.weight += weight
         self.blocks += 1
-        self.sums += np.stack([x.means, x.squares, y.means, y.squares, difference])
-        self.scatter += difference**2
 
     def caveats(self) -> list[tuple[type[NosplitWarning], str]]:
         """What to say of samples that differ at some time, and less or not at all at another.
@@ -90,9 +92,10 @@ class Drift:
         """
         if self.blocks < 2:
             return []
-        x, xx, y, yy, difference = self.sums / self.blocks
-        variance = (xx - x**2) / self.sizes[0] + (yy - y**2) / self.sizes[1]
-        excess = self.scatter - self.blocks * difference**2
+        n, m = self.rows
+        x, xx, y, yy = self.sums[:4] / np.array([n, n, m, m]).reshape(4, *[1] * self.squares.ndim)
+        variance = (m * (xx - x**2) + n * (yy - y**2)) / (n + m)  # of a difference of weight 1
+        excess = self.squares - self.sums[4] ** 2 / self.weight
         varies = variance > 1e-12 * (xx + yy)
         ratio = np.divide(excess, variance, out=np.zeros_like(excess), where=varies)
         if special.chdtrc(self.blocks - 1, ratio.max()) * ratio.size > FALSE_ALARM:

@@ -112,6 +112,8 @@ def two_sample_files(
     bank = _bank(pilot, kernels)
     width = int(np.shape(pilot.x)[1])
     deal = Deal.of(_rows(x), _rows(y), width, fixed=not isinstance(pairing, Adjacent))
+    if isinstance(pairing, Window) and deal.block // 4 < pairing.R:
+        raise _other_pairs(pairs, deal.block)
     readers = [
         Reader(source, pilot.encoding, width, generator.spawn(1)[0] if mixed else None)
         for source in (x, y)
@@ -170,11 +172,15 @@ def _pairing(pairs: Pairing | str | int) -> Adjacent | Window:
     found = as_pairing(pairs)
     if isinstance(found, Adjacent | Linear):  # the same law, and one needs no second pass
         return Adjacent()
-    if isinstance(found, Window) and found.R <= BLOCK // 4:
+    if isinstance(found, Window):
         return found
-    raise InputError(
+    raise _other_pairs(pairs, BLOCK)
+
+
+def _other_pairs(pairs: object, block: int) -> InputError:
+    return InputError(
         '`pairs` of files that are not read whole must be "adjacent" or a window of up to '
-        f"{BLOCK // 4}, got {pairs!r}."
+        f"{block // 4}, got {pairs!r}."
     )
 
 
