@@ -76,13 +76,13 @@ class ArrayFile:
     ) -> list[Strand]:
         """Stretches of the same length."""
         n = len(self.values)
-        cuts = (n * i // PLACES for i in range(PLACES + 1))
+        cuts = [n * i // PLACES for i in range(PLACES + 1)]
         turns = math.ceil(n / rows)
-        return [self._strand(range(a, b), math.ceil((b - a) / turns)) for a, b in pairwise(cuts)]
+        return [Strand(b - a, self._parts(a, b, turns)) for a, b in pairwise(cuts)]
 
-    def _strand(self, place: range, rows: int) -> Strand:
-        parts = (place[i : i + rows] for i in range(0, len(place), rows or 1))
-        return Strand(len(place), (self.values[part.start : part.stop] for part in parts))
+    def _parts(self, start: int, stop: int, number: int) -> Iterator[NDArray[Any]]:
+        cuts = (start + (stop - start) * i // number for i in range(number + 1))
+        return (self.values[a:b] for a, b in pairwise(cuts))
 
 
 def open_npy(path: str, file: Path) -> ArrayFile:
