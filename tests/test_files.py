@@ -610,7 +610,9 @@ def test_files_that_cannot_be_mixed_are_found_out(streamed, monkeypatch):
     rng = np.random.default_rng(0)
     write("x.parquet", np.sort(rng.normal(size=(20_000, 1)), axis=0), group=20_000)
     write("y.parquet", rng.normal(size=(20_000, 1)), group=20_000)
-    with pytest.warns(DependentRowsWarning, match="shuffle them when it is written"):
+    with pytest.warns(
+        DependentRowsWarning, match="shuffle the rows when the file is written, or test"
+    ):
         nosplit.two_sample_test("x.parquet", "y.parquet", **FIXED)
 
 

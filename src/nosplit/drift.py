@@ -103,6 +103,6 @@ class Drift:
         text = (
             "The rows look sorted: how the samples differ depends on where in the files one looks, "
             "and the test takes rows to be in random order. It may find differences in the order "
-            "of rows alone. Shuffle the rows before they are paired."
+            "of rows alone."
         )
         return [(DependentRowsWarning, text)]

@@ -315,8 +315,8 @@ def _blame(block: Block, sources: Sequence[Source], pilot: Samples) -> None:
 def _dependence(caveats: Sequence[Caveat], mixed: bool) -> list[Caveat]:
     """What to say, and to do, if rows look sorted."""
     hint = (
-        "The file's row groups are too large, or too many, for its rows to be mixed while it is "
-        "read: shuffle them when it is written."
+        "Mixing them while they were read was not enough: shuffle the rows when the file is "
+        "written, or test a random sample of them."
         if mixed
         else "Leave out shuffle=False, or shuffle the rows when the file is written."
     )
