@@ -26,7 +26,7 @@ ROWS, COLUMNS, GROUP = 50_000_000, 10, 1 << 20
 WAYS = ("in batches", "by group", "in order", "mixed")
 
 
-def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
+def write_pair(folder: Path, rows: int) -> None:
     """Two files of so many rows each."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -34,8 +34,8 @@ def write_pair(folder: Path, rows: int, compression: str = "snappy") -> None:
     for seed, name in enumerate("xy"):
         rng = np.random.default_rng(seed)
         fields = [(f"c{j}", pa.float64()) for j in range(COLUMNS)]
-        options = {"compression": compression, "use_dictionary": False}
-        with pq.ParquetWriter(folder / f"{name}.parquet", pa.schema(fields), **options) as writer:
+        file = folder / f"{name}.parquet"
+        with pq.ParquetWriter(file, pa.schema(fields), use_dictionary=False) as writer:
             for start in range(0, rows, GROUP):
                 values = rng.standard_normal((COLUMNS, min(GROUP, rows - start)))
                 writer.write_table(pa.table(list(values), schema=writer.schema))

@@ -70,10 +70,10 @@ class InOrder:
 def side_by_side(x: InOrder, y: InOrder) -> Iterator[tuple[Numbers, Numbers]]:
     """Blocks of as many rows as lie together on both sides, an even number."""
     while n := min(x.at_hand(), y.at_hand()):
-        n = max(2, n - n % 2)
-        sides = x.take(n), y.take(n)
-        if sides[0] and sides[1]:
-            yield sides[0], sides[1]
+        one, other = (side.take(max(2, n - n % 2)) for side in (x, y))
+        assert one is not None  # both have rows at hand
+        assert other is not None
+        yield one, other
 
 
 class Mixer:
