@@ -22,15 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
-from nosplit.accumulate import accumulate_draws
-from nosplit.bank import Bank
+from nosplit.families.two_sample import Paired
+from nosplit.inference.ranking import _hedged
 from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, default_kernels
 from nosplit.kernels import median_bandwidth as median
+from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Adaptive, Nonnegative, Wald
-from nosplit.mmd import Paired
-from nosplit.order import Natural
-from nosplit.pairing import Complete
-from nosplit.randomization import _hedged
+from nosplit.pairs.loop import accumulate_draws
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Complete
 from pages import DOCS, fine_share, share, table
 from problems import PROBLEMS, SIZES, sample
 

@@ -65,7 +65,7 @@ def test_them(folder: Path, way: str) -> int:
 
 def warm_up() -> None:
     """Load the compiled loops with a small test."""
-    from nosplit import larger
+    from nosplit.engines.files import two_sample as larger
 
     usual, larger.SMALL = larger.SMALL, 0
     with tempfile.TemporaryDirectory() as folder:

@@ -16,8 +16,8 @@ from scipy.signal import lfilter
 from scipy.stats import binomtest
 
 from nosplit import models
-from nosplit.goodness import goodness_of_fit_test
-from nosplit.plan import safe_window
+from nosplit.api.goodness_of_fit import goodness_of_fit_test
+from nosplit.inference.plan import safe_window
 
 MODELS = {
     "normal, p = 1": models.MultivariateNormal(0.0),

@@ -12,8 +12,8 @@ import argparse
 import warnings
 
 from level_gof import level, table
-from nosplit.independence import independence_test
-from nosplit.plan import safe_window
+from nosplit.api.independence import independence_test
+from nosplit.inference.plan import safe_window
 
 
 def _normal(p):

@@ -94,11 +94,11 @@ def bandwidth_rows(rows: int) -> list[tuple[str, str, str]]:
 
 def limit_rows() -> list[tuple[str, str, str]]:
     """What stands in the way at p = 10: computing and reading, each on its own, on one core."""
-    from nosplit._evaluate import exp, two_sample_moments
-    from nosplit.bank import Bank
-    from nosplit.mmd import Paired
-    from nosplit.order import Natural
-    from nosplit.pairing import Aligned
+    from nosplit._support.loops.values import exp, two_sample_moments
+    from nosplit.families.two_sample import Paired
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.order import Natural
+    from nosplit.pairs.pairing import Aligned
 
     rng = np.random.default_rng(6)
     x, y = rng.standard_normal((4096, 10)), rng.standard_normal((4096, 10))
@@ -145,11 +145,11 @@ def torch_row() -> tuple[str, str, str]:
         tau = half**0.5 * h.mean(0)
         return tau, h.T @ h / half - torch.outer(h.mean(0), h.mean(0))
 
-    from nosplit.accumulate import accumulate
-    from nosplit.bank import Bank
-    from nosplit.mmd import Paired
-    from nosplit.order import Natural
-    from nosplit.pairing import Linear
+    from nosplit.families.two_sample import Paired
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.loop import accumulate
+    from nosplit.pairs.order import Natural
+    from nosplit.pairs.pairing import Linear
 
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 2.0)), range(n))
     ours, theirs = side_by_side(lambda: accumulate(units, Linear(), workers=1), transcription)
@@ -167,7 +167,7 @@ def cvxopt_rows() -> list[tuple[str, str, str]]:
     """The optimisation of OST against the same quadratic program in cvxopt."""
     from cvxopt import matrix, solvers
 
-    from nosplit._nnls import solve_batch
+    from nosplit._support.loops.nnls import solve_batch
 
     solvers.options["show_progress"] = False
     rng = np.random.default_rng(2)

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nosplit.bank import Bank
+from nosplit.families.two_sample import two_sample_units
+from nosplit.inference.plan import safe_window, smallest_safe_pairs
 from nosplit.kernels import default_kernels, median_bandwidth, paper_kernels
+from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Best, Nonnegative, Wald
-from nosplit.mmd import two_sample_units
-from nosplit.moments import Moments
-from nosplit.order import Natural
-from nosplit.pairing import Aligned, Band
-from nosplit.plan import safe_window, smallest_safe_pairs
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Aligned, Band
 from pages import DOCS, fine_share, table, wilson
 
 METHODS = {"ost": OST(), "wald": Wald(), "best": Best(), "nonnegative": Nonnegative()}

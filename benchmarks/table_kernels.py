@@ -14,9 +14,9 @@ import zlib
 
 import numpy as np
 
+from nosplit.inference.ranking import rank_draws
 from nosplit.kernels import default_kernels, median_bandwidth
 from nosplit.methods import Adaptive
-from nosplit.randomization import rank_draws
 
 LEVEL = 0.05
 N = 200

@@ -11,13 +11,13 @@ import pytest
 
 from _reference import pairs_of
 from nosplit import Blocks, Gaussian, InputError, Laplace, Linear, Moments, two_sample_test
-from nosplit import accumulate as module
-from nosplit.accumulate import accumulate, accumulate_draws, n_workers
-from nosplit.bank import Bank
-from nosplit.flips import Part
-from nosplit.mmd import two_sample_units
-from nosplit.order import Natural
-from nosplit.pairing import Aligned, Band, Tile, as_pairing
+from nosplit.families.two_sample import two_sample_units
+from nosplit.kernels.bank import Bank
+from nosplit.pairs import loop as module
+from nosplit.pairs.draws import Part
+from nosplit.pairs.loop import accumulate, accumulate_draws, n_workers
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Aligned, Band, Tile, as_pairing
 
 PAIRS = ["linear", "adjacent", 3, Blocks(16), "complete"]
 every_pairing = pytest.mark.parametrize("pairs", PAIRS, ids=str)

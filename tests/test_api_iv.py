@@ -28,12 +28,12 @@ from nosplit import (
     Polynomial,
     Split,
     TestResult,
-    _validation,
     joint_normal_test,
     mean_test,
     plan,
     two_sample_test,
 )
+from nosplit._support import checks as _validation
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2))

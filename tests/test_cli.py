@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import nosplit
 from nosplit import InputError
-from nosplit.files import open_source
+from nosplit.data.files.opening import open_source
 
 SMALL = ("--kernels", "paper2", "--calibration", "exact")  # quick, and quiet about asymptotics
 

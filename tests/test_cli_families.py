@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nosplit import InputError, goodness_of_fit_test, independence_test, models
-from nosplit._cli_families import parse_model
 from nosplit.cli import main
+from nosplit.cli.goodness_of_fit import parse_model
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from nosplit._errors import InputError
 from nosplit.datasets import DATASETS, MNIST, Blobs, Dataset, DiffVar, SymmetricPair
+from nosplit.errors import InputError
 
 Z = 5.5
 N = 20_000

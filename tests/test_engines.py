@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from _reference import pairs_of
 from nosplit import Blocks, Gaussian, InputError, Linear
-from nosplit.accumulate import accumulate
-from nosplit.bank import Bank
-from nosplit.engines.layout import (
+from nosplit.engines.clusters.layout import (
     Reach,
     Samples,
     as_local_pairing,
@@ -21,13 +19,15 @@ from nosplit.engines.layout import (
     overlaps,
     spread,
 )
-from nosplit.engines.parts import Part, Task
-from nosplit.lags import LagOne
-from nosplit.mmd import two_sample_units
-from nosplit.moments import Moments
-from nosplit.order import Natural
-from nosplit.pairing import Adjacent, Window
-from nosplit.pairing import Linear as LinearPairs
+from nosplit.engines.clusters.parts import Part, Task
+from nosplit.families.two_sample import two_sample_units
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.loop import accumulate
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.neighbours import LagOne
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Adjacent, Window
+from nosplit.pairs.pairing import Linear as LinearPairs
 
 BANK = Bank((Gaussian(1.0), Linear()))
 sizes = st.integers(1, 60)

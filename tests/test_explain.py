@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import InputError, explain, two_sample_test
-from nosplit._attribution import attribute
-from nosplit._effect import Effect
-from nosplit._pairs import Means, RowPairs, row_pairs
-from nosplit._witness import mean_values, row_witness
-from nosplit.bank import Bank
+from nosplit.describe.attribution import attribute
+from nosplit.describe.effect import Effect
+from nosplit.describe.pair_means import Means, RowPairs, row_pairs
+from nosplit.describe.witness import mean_values, row_witness
 from nosplit.kernels import Combination, default_kernels
-from nosplit.laws import Chi, ChiBarLaw, TruncatedNormal
+from nosplit.kernels.bank import Bank
+from nosplit.methods.laws import Chi, ChiBarLaw, TruncatedNormal
 
 FEW = (nosplit.Gaussian(1.0), nosplit.Gaussian(3.0), nosplit.Linear())
 
@@ -27,8 +27,8 @@ FEW = (nosplit.Gaussian(1.0), nosplit.Gaussian(3.0), nosplit.Linear())
 @pytest.fixture(autouse=True)
 def _less_time(monkeypatch):
     """Fewer pairs: these tests need no more."""
-    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.1)
-    monkeypatch.setattr("nosplit._effect.SECONDS", 0.05)
+    monkeypatch.setattr("nosplit.describe.attribution.SECONDS", 0.1)
+    monkeypatch.setattr("nosplit.describe.effect.SECONDS", 0.05)
 
 
 def samples(n, p, seed=0, m=None):
@@ -113,8 +113,8 @@ def test_wide_rows_are_updated_to_the_same_numbers_properties(monkeypatch):
     columns = {"a": (0,), "b": (1, 2), "c": (5,)}
     found = []
     for wide in (1, 100):
-        monkeypatch.setattr("nosplit._wide.WIDE", wide)
-        monkeypatch.setattr("nosplit._attribution.FEWEST_PAIRS", 10**6)
+        monkeypatch.setattr("nosplit.describe.column_swaps.WIDE", wide)
+        monkeypatch.setattr("nosplit.describe.attribution.FEWEST_PAIRS", 10**6)
         found.append(attribute(x, y, bank, weights, columns, np.random.default_rng(0)))
     for one, other in zip(*found, strict=True):
         assert one.name == other.name
@@ -349,8 +349,8 @@ def test_files_whole_and_in_part(tmp_path, monkeypatch):
     told = explain(two_sample_test(*paths, kernels=list(FEW), pairs=3), *paths)
     assert told.ranked()[0].name == "column 1"
     assert told.to_dict() == explain(told.result, x, y).to_dict()
-    monkeypatch.setattr("nosplit.larger.SMALL", 100)
-    monkeypatch.setattr("nosplit.larger.PILOT", 1024)
+    monkeypatch.setattr("nosplit.engines.files.two_sample.SMALL", 100)
+    monkeypatch.setattr("nosplit.engines.files.two_sample.PILOT", 1024)
     in_part = explain(two_sample_test(*paths, kernels=list(FEW)), *paths)
     assert 900 < len(in_part.x.index) <= 1024
     assert in_part.ranked()[0].name == "column 1"

@@ -17,31 +17,22 @@ import pytest
 from scipy import stats
 
 import nosplit
-from nosplit import (
-    Blocks,
-    DependentRowsWarning,
-    Gaussian,
-    InputError,
-    Laplace,
-    Linear,
-    Split,
-    _arrays,
-    _blocks,
-    _csv,
-    _parquet,
-    _reading,
-    larger,
-)
-from nosplit._memory import Numbers
-from nosplit.accumulate import accumulate
-from nosplit.bank import Bank
-from nosplit.columns import Columns
-from nosplit.drift import Drift, Features
-from nosplit.files import open_source
+from nosplit import Blocks, DependentRowsWarning, Gaussian, InputError, Laplace, Linear, Split
+from nosplit.data.files import csv as _csv
+from nosplit.data.files import npy as _arrays
+from nosplit.data.files import parquet as _parquet
+from nosplit.data.files.opening import open_source
+from nosplit.engines.files import mixing as _blocks
+from nosplit.engines.files import reading as _reading
+from nosplit.engines.files import two_sample as larger
+from nosplit.engines.files.columns import Columns, Numbers
+from nosplit.engines.files.drift import Drift, Features
+from nosplit.families.two_sample import Paired
 from nosplit.kernels import IMQ, Matern, OnColumns, Polynomial
-from nosplit.mmd import Paired
-from nosplit.order import Natural
-from nosplit.pairing import Adjacent
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.loop import accumulate
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Adjacent
 
 KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())
 FIXED = {"kernels": KERNELS, "method": "ost", "scale": False}

@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 
 from nosplit import Blocks, Delta, Exact, Gaussian, InputError, Linear, Split, independence_test
-from nosplit.accumulate import accumulate, accumulate_draws
-from nosplit.hsic import HsicUnits, Tensor, TensorBank, default_tensors
+from nosplit.families.independence import HsicUnits, Tensor, TensorBank, default_tensors
 from nosplit.kernels import Laplace
-from nosplit.order import Natural, shuffled
-from nosplit.pairing import Complete, Tile, Window
-from nosplit.pairing import Linear as LinearPairs
+from nosplit.pairs.loop import accumulate, accumulate_draws
+from nosplit.pairs.order import Natural, shuffled
+from nosplit.pairs.pairing import Complete, Tile, Window
+from nosplit.pairs.pairing import Linear as LinearPairs
 
 KERNELS = (
     Tensor(Gaussian(1.0), Gaussian(1.0)),

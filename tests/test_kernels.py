@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nosplit._errors import InputError
+from nosplit.errors import InputError
 from nosplit.kernels import (
     IMQ,
     Combination,

@@ -22,16 +22,16 @@ from nosplit import (
     goodness_of_fit_test,
     models,
 )
-from nosplit._errors import DependentRowsWarning, UnsafeAsymptoticsWarning
-from nosplit.accumulate import accumulate, accumulate_draws
-from nosplit.chains import Runs, batch_length, lag_one
-from nosplit.goodness import SMALLEST_WILD
+from nosplit.api.goodness_of_fit import SMALLEST_WILD
+from nosplit.errors import DependentRowsWarning, UnsafeAsymptoticsWarning
+from nosplit.families.chain import Runs, batch_length, lag_one
+from nosplit.families.goodness_of_fit import SteinBank, SteinUnits, default_stein_kernels
+from nosplit.inference.run import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
-from nosplit.ksd import SteinBank, SteinUnits, default_stein_kernels
-from nosplit.order import Natural, shuffled
-from nosplit.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window
-from nosplit.pairing import Linear as LinearPairs
-from nosplit.steps import SMALLEST_PAIRS
+from nosplit.pairs.loop import accumulate, accumulate_draws
+from nosplit.pairs.order import Natural, shuffled
+from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window
+from nosplit.pairs.pairing import Linear as LinearPairs
 
 KERNELS = (
     Gaussian(0.5),
@@ -323,7 +323,7 @@ def test_chain_taken_for_independent_rows_rejects_and_warns():
 
 def test_independent_rows_do_not_look_like_a_chain():
     """One false alarm in a thousand: at most 4 in 500 (probability of more 1.7e-4)."""
-    from nosplit.chains import looks_like_a_chain
+    from nosplit.families.chain import looks_like_a_chain
 
     rng = np.random.default_rng(8)
     alarms = 0

@@ -15,20 +15,20 @@ from scipy.stats import binom
 
 from _reference import at_most, within
 from nosplit import Exact, two_sample_test
-from nosplit.accumulate import accumulate, accumulate_draws
-from nosplit.api import fitted_units
-from nosplit.bank import Bank
+from nosplit.api.two_sample import fitted_units
 from nosplit.datasets import MNIST, Blobs, DiffVar
+from nosplit.families.two_sample import two_sample_units
+from nosplit.inference.plan import safe_window
+from nosplit.inference.ranking import rank_draws
+from nosplit.inference.run import split_at
 from nosplit.kernels import Gaussian, Laplace, Linear, median_bandwidth, paper_kernels
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.recipes import as_recipe
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.mmd import two_sample_units
-from nosplit.moments import Moments
-from nosplit.order import Natural
-from nosplit.pairing import Adjacent, as_pairing
-from nosplit.plan import safe_window
-from nosplit.randomization import rank_draws
-from nosplit.recipes import as_recipe
-from nosplit.steps import split_at
+from nosplit.pairs.loop import accumulate, accumulate_draws
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Adjacent, as_pairing
 
 ALARM = 1e-7
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from _brute import EPS, brute_nonnegative, brute_ost, condition, problems
 from nosplit.methods import METHODS, OST, Best, ChiBar, Naive, Nonnegative, Selection, Split, Wald
-from nosplit.normal import Whitening
+from nosplit.methods.whitening import Whitening
 
 # ChiBar's weights come from draws that depend on the order of the coordinates.
 CLOSED_FORM = [OST(), Nonnegative(), Wald(), Best(), Naive()]

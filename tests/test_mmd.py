@@ -22,8 +22,7 @@ from _reference import (
     unit_rows,
 )
 from nosplit import NosplitWarning, two_sample_test
-from nosplit.accumulate import accumulate, accumulate_draws
-from nosplit.bank import Bank
+from nosplit.families.two_sample import Grouped, Paired, two_sample_units
 from nosplit.kernels import (
     IMQ,
     Gaussian,
@@ -35,9 +34,10 @@ from nosplit.kernels import (
     gaussian_grid,
     laplace_grid,
 )
-from nosplit.mmd import Grouped, Paired, two_sample_units
-from nosplit.order import Natural, Permuted
-from nosplit.pairing import Blocks, as_pairing
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.loop import accumulate, accumulate_draws
+from nosplit.pairs.order import Natural, Permuted
+from nosplit.pairs.pairing import Blocks, as_pairing
 
 FAMILIES = {
     "gaussian": [Gaussian(0.6), Gaussian(1.7)],

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from nosplit import models
-from nosplit._errors import InputError
+from nosplit.errors import InputError
 
 COV = [[2.0, 0.5], [0.5, 1.0]]
 MODELS = [

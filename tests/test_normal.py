@@ -14,10 +14,10 @@ import pytest
 from scipy.optimize import nnls
 
 from _brute import condition, problems
-from nosplit._nnls import solve_batch
+from nosplit._support.loops.nnls import solve_batch
 from nosplit.methods import Best
-from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
-from nosplit.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.whitening import Whitening, optimal_weights, polyhedral_truncation
 
 mp = mpmath.mp.clone()
 mp.dps = 60

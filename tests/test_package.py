@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nosplit
-from nosplit._lazy import extra
+from nosplit._support.lazy import extra
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,19 +29,19 @@ def test_wheel_ships_data_types_and_licences(wheel):
     info = f"nosplit-{nosplit.__version__}.dist-info"
     assert {
         "nosplit/py.typed",
-        "nosplit/data/mnist_7x7.npz",
-        "nosplit/data/LICENSE-MNIST",
-        "nosplit/report/style.css",
-        "nosplit/report/template.html",
+        "nosplit/datasets/mnist_7x7.npz",
+        "nosplit/datasets/LICENSE-MNIST",
+        "nosplit/describe/report/style.css",
+        "nosplit/describe/report/template.html",
         f"{info}/licenses/LICENSE",
-        f"{info}/licenses/src/nosplit/data/LICENSE-MNIST",
+        f"{info}/licenses/src/nosplit/datasets/LICENSE-MNIST",
     } <= names
     metadata = wheel.read(f"{info}/METADATA").decode()
     assert "License-Expression: MIT AND CC-BY-SA-3.0" in metadata
 
 
 def test_mnist_licence_keeps_the_attribution(wheel):
-    notice = wheel.read("nosplit/data/LICENSE-MNIST").decode()
+    notice = wheel.read("nosplit/datasets/LICENSE-MNIST").decode()
     for words in ("Yann LeCun", "Corinna Cortes", "Attribution-ShareAlike 3.0"):
         assert words in notice
 

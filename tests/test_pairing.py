@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from _reference import pairs_of
 from nosplit import InputError
-from nosplit.pairing import (
+from nosplit.pairs.pairing import (
     Adjacent,
     Aligned,
     Band,

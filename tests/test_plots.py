@@ -15,9 +15,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nosplit
-from nosplit import InputError, plots
-from nosplit._drawing import BLACK, RED, X, Y
-from nosplit.laws import Chi, ChiBarLaw, Flips, TruncatedNormal
+from nosplit import InputError
+from nosplit.describe import plots
+from nosplit.describe.plots.style import BLACK, RED, X, Y
+from nosplit.methods.laws import Chi, ChiBarLaw, Flips, TruncatedNormal
 
 mpl.use("agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -27,7 +28,7 @@ KERNELS = [nosplit.Gaussian(1.0), nosplit.Gaussian(4.0), nosplit.Linear()]
 
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch):
-    monkeypatch.setattr("nosplit._attribution.SECONDS", 0.02)
+    monkeypatch.setattr("nosplit.describe.attribution.SECONDS", 0.02)
     yield
     pyplot.close("all")
 

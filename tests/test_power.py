@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import nosplit
-from nosplit.calibration import wilson
+from nosplit.power.level import wilson
 
 
 def test_wilson_against_scipy():

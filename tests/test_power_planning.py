@@ -25,12 +25,12 @@ from nosplit import (
     predict_power,
     sample_size,
 )
-from nosplit.alternative import overlap, root, within
 from nosplit.datasets import MNIST, Blobs, DiffVar
-from nosplit.effects import Effects, transport
-from nosplit.pairing import Adjacent, Aligned, Band, Complete, Tile, Window
-from nosplit.pairing import Linear as LinearPairs
-from nosplit.pilot import _estimated
+from nosplit.pairs.pairing import Adjacent, Aligned, Band, Complete, Tile, Window
+from nosplit.pairs.pairing import Linear as LinearPairs
+from nosplit.power.alternative import overlap, root, within
+from nosplit.power.hoeffding import Effects, transport
+from nosplit.power.pilot import _estimated
 
 mpl.use("agg")
 
@@ -178,7 +178,7 @@ def test_within_properties():
 
 def test_estimates_against_pairs_of_pairs(monkeypatch):
     """Σ and ζ₁ as averages over all pairs of pairs, by the number of units they share."""
-    module, seen = sys.modules["nosplit.pilot"], {}
+    module, seen = sys.modules["nosplit.power.pilot"], {}
     monkeypatch.setattr(
         module, "within", lambda zeta, cov: seen.update(zeta=zeta, cov=cov) or cov / 4
     )

@@ -29,8 +29,8 @@ from nosplit import (
     mean_test,
     two_sample_test,
 )
-from nosplit.laws import Flips
-from nosplit.results import kernel_label
+from nosplit.inference.result import kernel_label
+from nosplit.methods.laws import Flips
 
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
@@ -40,7 +40,7 @@ NAMES = """
     NotATestWarning OST Polynomial Split TestResult TwoSampleAccumulator UnsafeAsymptoticsWarning
     Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
-    mean_test models optimal_weights plan plot
+    load_accumulator mean_test models optimal_weights plan plot
     polyhedral_truncation report two_sample_test
     Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
     plot_power power_curve predict_power sample_size seed_sensitivity

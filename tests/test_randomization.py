@@ -32,10 +32,10 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.flips import Signs, unwrapped
-from nosplit.laws import Flips
+from nosplit.inference.ranking import _hedged, rank_draws
 from nosplit.methods import OST
-from nosplit.randomization import _hedged, rank_draws
+from nosplit.methods.laws import Flips
+from nosplit.pairs.draws import Signs, unwrapped
 
 TIE = 1e-9
 # The chi-bar law's weights play no part in its evidence, so few draws will do for them.

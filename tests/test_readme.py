@@ -8,7 +8,7 @@ from pathlib import Path
 import _examples
 import nosplit
 from nosplit.methods import METHODS
-from nosplit.pairing import PAIRINGS
+from nosplit.pairs.pairing import PAIRINGS
 
 README = Path(__file__).parent.parent / "README.md"
 TEXT = README.read_text(encoding="utf-8")

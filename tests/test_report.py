@@ -15,11 +15,12 @@ import pytest
 import nosplit
 from nosplit import Best, Blocks, Exact, InputError, NosplitWarning, Split, models
 from nosplit.cli import main
-from nosplit.report import _page, report
-from nosplit.report._columns import cell, tidy
-from nosplit.report._figures import histogram, null_law
-from nosplit.report._words import chance
-from nosplit.results import format_p
+from nosplit.describe.report import page as _page
+from nosplit.describe.report import report
+from nosplit.describe.report.columns import cell, tidy
+from nosplit.describe.report.figures import histogram, null_law
+from nosplit.describe.report.words import chance
+from nosplit.inference.result import format_p
 
 SCRIPT = "</script><script>alert(1)</script>"
 HOSTILE = [
@@ -505,8 +506,8 @@ def test_code_repeats_a_test_of_files(tmp_path, monkeypatch, write):
 
 def test_of_large_files_some_rows_are_looked_at(tmp_path, monkeypatch, write):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nosplit.larger.SMALL", 1000)
-    monkeypatch.setattr("nosplit.larger.PILOT", 400)
+    monkeypatch.setattr("nosplit.engines.files.two_sample.SMALL", 1000)
+    monkeypatch.setattr("nosplit.engines.files.two_sample.PILOT", 400)
     x, y = numbers(3000, 2, 0), numbers(3000, 2, 1, shift=0.8)
     np.save("x.npy", x)
     np.save("y.npy", y)

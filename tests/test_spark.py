@@ -15,7 +15,7 @@ import pytest
 import nosplit
 import nosplit.spark
 from nosplit import Gaussian, InputError, Laplace, Linear
-from nosplit.engines import spark as engine
+from nosplit.engines.clusters import spark as engine
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 needs_java = pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs")

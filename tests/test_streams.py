@@ -28,12 +28,12 @@ from nosplit import (
     models,
     two_sample_test,
 )
-from nosplit.bank import Bank
-from nosplit.lags import PERIOD, RUN, LagOne, looked_at
-from nosplit.mmd import two_sample_units
-from nosplit.order import Natural
-from nosplit.pairing import Aligned, Forward
-from nosplit.tables import fit_encoding
+from nosplit.data.samples import fit_encoding
+from nosplit.families.two_sample import two_sample_units
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.neighbours import PERIOD, RUN, LagOne, looked_at
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Aligned, Forward
 
 KERNELS = (Gaussian(0.5), Gaussian(2.0), Laplace(1.0), Linear())
 NORMAL = models.MultivariateNormal([0.0, 0.0])

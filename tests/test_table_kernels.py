@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nosplit import Delta, Gaussian, InputError, Laplace, Linear
-from nosplit.bank import Bank
+from nosplit.families.two_sample import two_sample_units
 from nosplit.kernels import (
     Agreement,
     Hamming,
@@ -20,9 +20,9 @@ from nosplit.kernels import (
     mixed_kernels,
     table_kernels,
 )
-from nosplit.mmd import two_sample_units
-from nosplit.order import Natural
-from nosplit.pairing import Aligned, Tile
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.order import Natural
+from nosplit.pairs.pairing import Aligned, Tile
 
 
 def sample(n, seed=0):

@@ -19,9 +19,9 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Linear, models
-from nosplit._frames import code_of, is_table
+from nosplit.data.frames import code_of, is_table
+from nosplit.data.samples import Encoding, fit_encoding
 from nosplit.kernels import OnColumns
-from nosplit.tables import Encoding, fit_encoding
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 BACKENDS = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

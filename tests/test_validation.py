@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nosplit import _validation as check
-from nosplit._errors import InputError
-from nosplit._jit import is_private
+from nosplit._support import checks as check
+from nosplit._support.loops.jit import is_private
+from nosplit.errors import InputError
 from nosplit.methods import METHODS, OST, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
+from nosplit.methods.whitening import Whitening, optimal_weights, polyhedral_truncation
 
 ONE_VECTOR = [OST(), Nonnegative(), Wald(), Best(), ChiBar(draws=20), Naive()]
 

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from nosplit import datasets, models
-from nosplit._errors import (
+from nosplit.api.goodness_of_fit import Wild, goodness_of_fit_test
+from nosplit.api.independence import independence_test
+from nosplit.api.two_sample import joint_normal_test, mean_test, plan, two_sample_test
+from nosplit.describe.explain import Explanation, explain
+from nosplit.describe.plots import plot
+from nosplit.describe.plots.power import plot_calibration, plot_power
+from nosplit.describe.report import report
+from nosplit.engines.streams.two_sample import (
+    GoodnessOfFitAccumulator,
+    IndependenceAccumulator,
+    TwoSampleAccumulator,
+    load_accumulator,
+)
+from nosplit.errors import (
     DependentRowsWarning,
     DroppedKernelWarning,
     InputError,
@@ -12,17 +25,8 @@ from nosplit._errors import (
     NotATestWarning,
     UnsafeAsymptoticsWarning,
 )
-from nosplit.alternative import Alternative
-from nosplit.api import joint_normal_test, mean_test, plan, two_sample_test
-from nosplit.calibration import (
-    CalibrationCheck,
-    SeedSensitivity,
-    calibration_check,
-    seed_sensitivity,
-)
-from nosplit.explain import Explanation, explain
-from nosplit.goodness import Wild, goodness_of_fit_test
-from nosplit.independence import independence_test
+from nosplit.inference.ranking import Exact
+from nosplit.inference.result import TestResult
 from nosplit.kernels import (
     IMQ,
     Combination,
@@ -34,27 +38,24 @@ from nosplit.kernels import (
     Polynomial,
 )
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.moments import Moments
-from nosplit.normal import Whitening, optimal_weights, polyhedral_truncation
-from nosplit.pairing import Blocks
-from nosplit.pilot import pilot
-from nosplit.plots import plot
-from nosplit.power import (
+from nosplit.methods.whitening import Whitening, optimal_weights, polyhedral_truncation
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.pairing import Blocks
+from nosplit.power.alternative import Alternative
+from nosplit.power.level import (
+    CalibrationCheck,
+    SeedSensitivity,
+    calibration_check,
+    seed_sensitivity,
+)
+from nosplit.power.pilot import pilot
+from nosplit.power.prediction import (
     PowerCurve,
     PowerPrediction,
     SampleSize,
     power_curve,
     predict_power,
     sample_size,
-)
-from nosplit.power_plots import plot_calibration, plot_power
-from nosplit.randomization import Exact
-from nosplit.report import report
-from nosplit.results import TestResult
-from nosplit.streams import (
-    GoodnessOfFitAccumulator,
-    IndependenceAccumulator,
-    TwoSampleAccumulator,
 )
 
 __version__ = "0.1.0"
@@ -105,6 +106,7 @@ __all__ = [
     "goodness_of_fit_test",
     "independence_test",
     "joint_normal_test",
+    "load_accumulator",
     "mean_test",
     "models",
     "optimal_weights",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nosplit._lazy import extra
+from nosplit._support.lazy import extra
+from nosplit.data.samples import Options
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import to_result
+from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
-from nosplit.pairing import Pairing
-from nosplit.recipes import Kernels
-from nosplit.results import TestResult
-from nosplit.steps import to_result
-from nosplit.tables import Options
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["two_sample_test"]
 
@@ -76,7 +76,7 @@ def two_sample_test(
     >>> res.reject(0.05), res.n_pairs, res.n_used
     (True, 10000, 50000)
     """
-    from nosplit.engines.dask import dask_test
+    from nosplit.engines.clusters.dask import dask_test
 
     options = Options.of(scale, columns, exclude, nan_policy)
     found = dask_test(x, y, options, kernels=kernels, method=method, pairs=pairs)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nosplit._lazy import extra
+from nosplit._support.lazy import extra
+from nosplit.data.samples import Options
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import to_result
+from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
-from nosplit.pairing import Pairing
-from nosplit.recipes import Kernels
-from nosplit.results import TestResult
-from nosplit.steps import to_result
-from nosplit.tables import Options
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["two_sample_test"]
 
@@ -74,7 +74,7 @@ def two_sample_test(
     >>> x, y = (spark.read.parquet(f) for f in ("a.parquet", "b.parquet"))  # doctest: +SKIP
     >>> res = nosplit.spark.two_sample_test(x, y, exclude=["id"])  # doctest: +SKIP
     """
-    from nosplit.engines.spark import spark_test
+    from nosplit.engines.clusters.spark import spark_test
 
     options = Options.of(scale, columns, exclude, nan_policy)
     found = spark_test(x, y, options, kernels=kernels, method=method, pairs=pairs)

@@ -1,4 +1,4 @@
-"""The experiments: which study a figure is made of, how it is drawn, what the paper says of it."""
+"""All studies by name. Numbers enter the seeds: a study that changes its draws gets a new one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nosplit.experiments import paper_claims
-from nosplit.experiments.beyond import BUDGET, WAYS
+from nosplit.experiments.beyond import BUDGET, WAYS, Beyond
 from nosplit.experiments.claims import Verdict
 from nosplit.experiments.figures import dimension_figure, error_grid
-from nosplit.experiments.grids import COMBINED
-from nosplit.experiments.normals import theorem_methods
+from nosplit.experiments.grids import COMBINED, Grid, Polynomials
+from nosplit.experiments.normals import Geometry, Theorem, theorem_methods
 from nosplit.experiments.paper_claims import BEST_SPLIT
 from nosplit.experiments.pictures import (
     densities_figure,
@@ -20,11 +20,21 @@ from nosplit.experiments.pictures import (
     theorem_figure,
 )
 from nosplit.experiments.table import Row
+from nosplit.experiments.work import Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENTS", "Experiment"]
+__all__ = ["EXPERIMENTS", "STUDIES", "Experiment"]
+
+STUDIES: Mapping[str, Study] = {
+    "power": Grid(1, null=False),
+    "level": Grid(2, null=True, methods=COMBINED),
+    "polynomial": Polynomials(3),
+    "theorem": Theorem(4),
+    "geometry": Geometry(5),
+    "beyond": Beyond(6),
+}
 
 
 @dataclass(frozen=True)

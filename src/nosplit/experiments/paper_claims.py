@@ -20,8 +20,8 @@ from nosplit.experiments.claims import (
     versus,
 )
 from nosplit.experiments.grids import COMBINED
-from nosplit.experiments.laws import LAWS
 from nosplit.experiments.normals import theorem_methods
+from nosplit.experiments.pictures import LAWS
 from nosplit.experiments.statistics import ALPHA, SPLITS
 from nosplit.experiments.table import Row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from nosplit import Nonnegative
 from nosplit.datasets import DATASETS
 from nosplit.experiments.figures import new_figure
-from nosplit.experiments.laws import LAWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["densities_figure", "geometry_figure", "samples_figure", "theorem_figure"]
+__all__ = ["LAWS", "densities_figure", "geometry_figure", "samples_figure", "theorem_figure"]
 
 Array = NDArray[np.float64]
 
@@ -147,3 +146,18 @@ def _conditioning(ax: Axes, tau: Array) -> None:
         arrowprops={"arrowstyle": "|-|", "linewidth": 1.0, "shrinkA": 0, "shrinkB": 0},
     )
     ax.text(0.5 * length, tau[1] - 0.2, "statistic", ha="center", va="top", fontsize=10)
+
+
+def _uniform(x: Array) -> Array:
+    return np.where(np.abs(x) <= math.sqrt(3.0), 0.5 / math.sqrt(3.0), 0.0)
+
+
+def _laplace(x: Array) -> Array:
+    return np.asarray(np.exp(-math.sqrt(2.0) * np.abs(x)) / math.sqrt(2.0))
+
+
+# As drawn by `nosplit.datasets.SymmetricPair`.
+LAWS: Mapping[str, Callable[[Array], Array]] = {
+    "P: uniform": _uniform,
+    "Q: Laplace": _laplace,
+}

@@ -16,7 +16,7 @@ from multiprocessing import connection, get_context, parent_process
 
 from threadpoolctl import threadpool_limits
 
-from nosplit.experiments.studies import STUDIES
+from nosplit.experiments.catalogue import STUDIES
 from nosplit.experiments.work import Chunk, Task
 
 __all__ = ["WorkersDiedError", "run_all"]

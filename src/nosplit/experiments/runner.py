@@ -10,13 +10,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nosplit import InputError
-from nosplit.experiments.catalogue import EXPERIMENTS, Experiment
+from nosplit.experiments.catalogue import EXPERIMENTS, STUDIES, Experiment
 from nosplit.experiments.claims import Verdict
 from nosplit.experiments.figures import require_matplotlib
 from nosplit.experiments.journal import Journal
 from nosplit.experiments.page import JOURNALS, write_page, write_verdicts
 from nosplit.experiments.pool import run_all
-from nosplit.experiments.studies import STUDIES
 from nosplit.experiments.table import Row, write_csv
 from nosplit.experiments.work import Chunk, Count, Task, tasks_of
 

@@ -13,9 +13,9 @@ from nosplit.kernels._base import Kernel, Layout, aligned_base, tile_base
 from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
 from nosplit.kernels.bandwidth import median_bandwidth
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.columns import Mixed, OnColumns
 from nosplit.kernels.combination import Combination
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
+from nosplit.kernels.on_columns import Mixed, OnColumns
 from nosplit.kernels.sets import (
     default_kernels,
     gaussian_grid,

@@ -6,15 +6,17 @@ loses every digit for data far from the origin.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from nosplit._errors import InputError
-from nosplit._validation import check_sample
+from nosplit._support.checks import check_sample
+from nosplit.errors import InputError
 
 __all__ = [
     "Base",
@@ -25,10 +27,14 @@ __all__ = [
     "Values",
     "aligned_base",
     "check_aligned",
+    "check_bandwidth",
     "check_base",
     "check_rows",
+    "finite",
     "layout_base",
+    "positive_int",
     "row_blocks",
+    "set_fields",
     "tile_base",
 ]
 
@@ -196,3 +202,40 @@ def check_base(base: str, known: tuple[str, ...]) -> None:
     if base not in known:
         names = ", ".join(map(repr, known))
         raise InputError(f"`base` must be one of {names}, got {base!r}.")
+
+
+def set_fields(kernel: object, /, **fields: object) -> None:
+    """Store checked fields of a frozen dataclass, as plain Python numbers that print plainly."""
+    for name, value in fields.items():
+        object.__setattr__(kernel, name, value)
+
+
+def finite(value: object) -> float:
+    """A finite real number as a float; NaN, which fails every comparison, for all else."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        number = float(value)
+    except OverflowError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def check_bandwidth(value: object) -> float:
+    """A positive number whose square is one too."""
+    bandwidth = finite(value)
+    if not bandwidth > 0:
+        raise InputError(f"`bandwidth` must be a positive finite number, got {value!r}.")
+    if not 1e-150 <= bandwidth <= 1e150:
+        raise InputError(
+            "`bandwidth` must be between 1e-150 and 1e150, as its square is needed, "
+            f"got {value!r}. Rescale the data first."
+        )
+    return bandwidth
+
+
+def positive_int(name: str, value: object) -> int:
+    """An integer ≥ 1."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise InputError(f"`{name}` must be an integer ≥ 1, got {value!r}.")
+    return int(value)

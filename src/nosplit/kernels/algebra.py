@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nosplit._errors import InputError
+from nosplit.errors import InputError
 from nosplit.kernels._base import (
     Base,
     Evaluated,
@@ -21,10 +21,11 @@ from nosplit.kernels._base import (
     Values,
     check_aligned,
     check_rows,
+    finite,
     layout_base,
     row_blocks,
+    set_fields,
 )
-from nosplit.kernels._checks import finite, set_fields
 
 __all__ = [
     "Algebra",

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from nosplit._errors import InputError
-from nosplit._validation import check_sample
+from nosplit._support.checks import check_sample
+from nosplit.errors import InputError
 from nosplit.kernels._base import Values, check_base
 
 __all__ = ["median_bandwidth"]
@@ -41,7 +41,7 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     """
     check_base(base, ("sq", "l1"))
     points = check_sample(rows, "rows", smallest=2)
-    from nosplit._loops import tile_l1, tile_sq  # here, as numba is slow to import
+    from nosplit._support.loops.bases import tile_l1, tile_sq  # here, as numba is slow to import
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     tile = np.empty((len(points), len(points)))

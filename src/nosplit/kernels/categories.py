@@ -6,9 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nosplit._errors import InputError
-from nosplit.kernels._base import Layout, Rows, Values, check_aligned, check_rows, row_blocks
-from nosplit.kernels._checks import finite, set_fields
+from nosplit.errors import InputError
+from nosplit.kernels._base import (
+    Layout,
+    Rows,
+    Values,
+    check_aligned,
+    check_rows,
+    finite,
+    row_blocks,
+    set_fields,
+)
 from nosplit.kernels.algebra import Algebra
 
 __all__ = ["Agreement", "Hamming", "agreements"]

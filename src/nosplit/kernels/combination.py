@@ -8,9 +8,8 @@ from functools import reduce
 
 import numpy as np
 
-from nosplit._errors import InputError
-from nosplit.kernels._base import Evaluated, Kernel, Layout, Rows, Values
-from nosplit.kernels._checks import finite, set_fields
+from nosplit.errors import InputError
+from nosplit.kernels._base import Evaluated, Kernel, Layout, Rows, Values, finite, set_fields
 from nosplit.kernels.algebra import all_values, as_kernels
 
 __all__ = ["Combination"]

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nosplit._errors import InputError
-from nosplit.kernels._base import Base, Values
-from nosplit.kernels._checks import check_bandwidth, finite, positive_int, set_fields
+from nosplit.errors import InputError
+from nosplit.kernels._base import Base, Values, check_bandwidth, finite, positive_int, set_fields
 from nosplit.kernels.algebra import ProfileKernel
 
 __all__ = ["IMQ", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nosplit._errors import InputError
-from nosplit.kernels._base import Kernel
-from nosplit.kernels._checks import check_bandwidth, positive_int
+from nosplit.errors import InputError
+from nosplit.kernels._base import Kernel, check_bandwidth, positive_int
 from nosplit.kernels.families import Gaussian, Laplace, Linear, Polynomial
 
 __all__ = [

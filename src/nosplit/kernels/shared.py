@@ -10,7 +10,7 @@ from typing import Any, cast
 from nosplit.kernels._base import Base, Kernel, Layout, Rows, Values, layout_base
 from nosplit.kernels.algebra import Product, ProfileKernel, Scaled, Sum
 from nosplit.kernels.categories import Agreement, Hamming, agreements
-from nosplit.kernels.columns import Mixed, OnColumns
+from nosplit.kernels.on_columns import Mixed, OnColumns
 
 __all__ = ["Shared"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from nosplit.kernels._base import Kernel
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.columns import Mixed, OnColumns
 from nosplit.kernels.families import Linear
+from nosplit.kernels.on_columns import Mixed, OnColumns
 from nosplit.kernels.sets import gaussian_grid, laplace_grid
 
 __all__ = ["Parts", "mixed_kernels", "table_kernels"]

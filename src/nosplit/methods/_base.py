@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._errors import InputError
-from nosplit._validation import check_finite, check_joint, numeric
-from nosplit.normal import Whitened, Whitening, select_one
-from nosplit.tails import log_chi_sf, log_truncated_sf
+from nosplit._support.checks import check_finite, check_joint, numeric
+from nosplit.errors import InputError
+from nosplit.methods.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.whitening import Whitened, Whitening, select_one
 
 __all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
 
@@ -143,7 +143,7 @@ def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
     Where no entry or one entry of the solution is positive, the maximum is over single
     coordinates, and its law a truncated normal; else it is a chi law.
     """
-    from nosplit._nnls import solve_batch
+    from nosplit._support.loops.nnls import solve_batch
 
     alpha = solve_batch(G, rho, dependent)
     dof = np.count_nonzero(alpha, axis=1)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection, prepare
-from nosplit.normal import Whitening, select_one, unit
-from nosplit.tails import log_truncated_sf
+from nosplit.methods.tails import log_truncated_sf
+from nosplit.methods.whitening import Whitening, select_one, unit
 
 __all__ = ["Best"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._lazy import special
+from nosplit._support.lazy import special
 from nosplit.methods._base import Batch, Selection, prepare
 from nosplit.methods.ost import combination, project
-from nosplit.normal import Array, Whitened, Whitening
-from nosplit.tails import log_chi_sf
+from nosplit.methods.tails import log_chi_sf
+from nosplit.methods.whitening import Array, Whitened, Whitening
 
 __all__ = ["ChiBar", "log_chibar_sf"]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from nosplit.methods._base import Selection
 from nosplit.methods.ost import OST
 from nosplit.methods.split import Inner
-from nosplit.tails import log_ndtr
+from nosplit.methods.tails import log_ndtr
 
 __all__ = ["Naive"]
 

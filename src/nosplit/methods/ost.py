@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare
-from nosplit.normal import Array, Whitened, Whitening, apply, gram, select_one
+from nosplit.methods.whitening import Array, Whitened, Whitening, apply, gram, select_one
 
 __all__ = ["OST", "Projection", "combination", "project"]
 
@@ -86,7 +86,7 @@ def project(batch: Batch) -> Projection:
     With l = dim of the face that holds the projection: l ≥ 2 gives a chi law with l degrees of
     freedom; l = 1, or a projection that is 0, a truncated normal (Theorem 1).
     """
-    from nosplit._nnls import solve_batch
+    from nosplit._support.loops.nnls import solve_batch
 
     white = batch.white
     w = white.whiten(batch.tau)
@@ -142,7 +142,7 @@ def essential(white: Whitened, k: int) -> NDArray[np.int_]:
     A column of B that is a non-negative combination of the others (a copy, or k₁ + k₂) is
     implied by them; of two copies the first is kept.
     """
-    from nosplit._nnls import solve_batch
+    from nosplit._support.loops.nnls import solve_batch
 
     C = white.gram[k]
     kept = np.flatnonzero(np.diagonal(C) > 0)

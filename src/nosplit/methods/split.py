@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._errors import InputError
-from nosplit._validation import check_fraction, numeric
+from nosplit._support.checks import check_fraction, numeric
+from nosplit.errors import InputError
 from nosplit.methods._base import Selection, checked
 from nosplit.methods.best import Best
 from nosplit.methods.nonnegative import Nonnegative
 from nosplit.methods.ost import OST
+from nosplit.methods.tails import log_ndtr
 from nosplit.methods.wald import Wald
-from nosplit.tails import log_ndtr
 
 __all__ = ["Inner", "Split"]
 

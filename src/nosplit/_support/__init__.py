@@ -1,0 +1,1 @@
+"""The basement: checks, lazy imports, and compiled loops. Knows nothing of tests."""

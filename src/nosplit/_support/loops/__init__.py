@@ -1,0 +1,1 @@
+"""Compiled loops: the only folder that imports numba."""

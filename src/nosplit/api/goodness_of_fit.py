@@ -1,0 +1,362 @@
+"""The goodness-of-fit test: whether a sample comes from a given model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_rng, check_sample, resolve
+from nosplit.data.files.opening import read_one
+from nosplit.data.samples import Encoding, Options, Sample, one_sample, standardised
+from nosplit.errors import InputError, UnsafeAsymptoticsWarning
+from nosplit.families.chain import (
+    Runs,
+    chain_units,
+    default_chain_kernels,
+    few_batches,
+    looks_like_a_chain,
+    smallest_safe_batches,
+)
+from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
+from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.inference.plan import ASYMPTOTIC, SECONDS_FIXED, Plan, Sizes, choose
+from nosplit.inference.ranking import Exact
+from nosplit.inference.result import GOODNESS, TestResult
+from nosplit.inference.run import Outcome, as_method, run, settle, stein_caveats, to_result
+from nosplit.inference.simulation import SIMULATE, simulate
+from nosplit.kernels import IMQ
+from nosplit.methods import Method, Naive
+from nosplit.models import Model, SamplingModel
+from nosplit.models.scores import Score, scores_of
+from nosplit.pairs.order import Natural, shuffled
+from nosplit.pairs.pairing import Complete, Linear, Pairing, Window, as_pairing
+
+__all__ = ["Wild", "goodness_of_fit_test"]
+
+Array = NDArray[np.float64]
+
+WILD = "wild"
+# Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
+SMALLEST_WILD = 50
+# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
+SECONDS_REPLICATE = 5e-4
+
+
+@dataclass(frozen=True)
+class Wild:
+    """Calibration of a goodness-of-fit test by random signs: the wild bootstrap.
+
+    There is no symmetry behind it, so its level is right only in the limit.
+
+    Parameters
+    ----------
+    flips : int
+        Number of random draws.
+
+    Examples
+    --------
+    >>> Wild(flips=1999)
+    Wild(flips=1999)
+    """
+
+    flips: int = 999
+
+    def __post_init__(self) -> None:
+        Exact(self.flips)  # the same rule
+
+
+def goodness_of_fit_test(
+    x: Any,
+    score: Score,
+    *,
+    kernels: SteinKernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | Wild | str = "auto",
+    budget: float = 1.0,
+    rng: int | np.random.Generator = 0,
+    shuffle: bool = True,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
+    workers: int | None = None,
+    progress: bool = False,
+    dependent: bool = False,
+    thin: int = 1,
+) -> TestResult:
+    """Test whether a sample comes from a model that is known by its score.
+
+    The statistics are kernelized Stein discrepancies (Chwialkowski et al. 2016, Liu et al. 2016),
+    so the model's density need not be normalised. Their kernels are combined by learning, on the
+    same data, all of it (Section 3 of the paper).
+
+    Parameters
+    ----------
+    x : array_like, shape (n, p) or (n,); or table; or name of a file
+        The sample, one observation a row. The columns of a table must be numbers, in the order of
+        the model's.
+    score : model, callable or array_like
+        ∇ log q of the model: a function from an (n, p) array to an (n, p) array (of NumPy, torch
+        or JAX), the (n, p) array of its values at x, or a model of `nosplit.models`.
+    kernels : None, Kernel, sequence of them or callable
+        Gaussian, IMQ or Matern (nu = 1.5 or 2.5) kernels. By default IMQ and Gaussian kernels
+        around the median distance; a callable gets that distance and returns kernels.
+    method : Method or name
+        As in `two_sample_test`.
+    pairs : Pairing, name or int
+        As in `two_sample_test`.
+    calibration : Exact, Wild or name
+        "asymptotic" (closed form), "wild" (random signs, right in the limit) or "simulate"
+        (samples drawn from the model: exact for a model without estimated parameters that can
+        sample; `Exact(flips=B)` for B of them). "auto": simulate if that fits the budget, else
+        wild, else asymptotic.
+    budget : float
+        Nominal seconds of one core that "auto" may spend.
+    rng : int or Generator
+        Source of the shuffling and the draws.
+    shuffle : bool
+        Deal rows to units in random order. `False` keeps the order.
+    nan_policy : {"raise", "omit"}
+        Where values are missing: an error, or leave out the row.
+    scale : {"robust", "none"}, bool or None
+        Whether kernels see every column divided by a robust spread; the model is that of the data
+        as it is, always. None: no.
+    columns, exclude : names of columns, optional
+        Columns to look at, in the order of the model's, or to leave out; positions for arrays.
+    workers : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    progress : bool
+        Show a progress bar on the terminal.
+    dependent : bool
+        Whether rows are the output of a Markov chain, in its order. The order is kept, pairs are
+        (i, n/2 + i), and Σ comes from batch means; by default there are at most three kernels.
+    thin : int
+        Use every `thin`-th row only.
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nosplit import models
+    >>> x = np.random.default_rng(0).standard_t(3.0, size=(200, 1))
+    >>> goodness_of_fit_test(x, models.StudentT(3.0)).reject(0.05)
+    False
+    >>> res = goodness_of_fit_test(x, lambda x: -x)  # the score of a standard normal law
+    >>> res.reject(0.05), res.calibration
+    (True, 'wild')
+    """
+    score = read_one(score)
+    data = one_sample(read_one(x), Options.of(scale, columns, exclude, nan_policy))
+    x, scores = _check_rows(data, score, thin, dependent)
+    scaler, encoding = _scaler(data, x)
+    generator, chosen = check_rng(rng), as_method(method)
+    sizes = Sizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
+    units: SteinUnits | Runs
+    if dependent:
+        how, kind = _plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
+        units = _chain(*scaler(x, scores), kernels)
+    else:
+        sampling = isinstance(score, SamplingModel)
+        how, kind = _plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
+        units = _rows(*scaler(x, scores), kernels, generator if shuffle else None)
+    if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
+        again = partial(_sampled, score, len(x), generator, scaler, kernels)
+        outcome = simulate(units, again, settle(chosen, how.calibration), how, workers, progress)
+    else:
+        outcome = run(units, chosen, how, generator, workers, progress)
+        outcome.calibration = kind
+    _add_caveats(outcome, units)
+    n_used = round(units.rows_per_unit * units.n_units)
+    return to_result(
+        outcome,
+        question=GOODNESS,
+        kernels=units.bank.kernels,
+        n_units=units.n_units,
+        n_used=n_used,
+        n_left_out=len(x) - n_used + data.left_out,
+        columns=None if encoding is None else encoding.names,
+        encoding=encoding,
+    )
+
+
+# -- rows, scores and kernels ------------------------------------------------------------------
+
+
+def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
+    """Rows in the units of the model, and its scores there."""
+    rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
+    if data.left_out and dependent:
+        raise InputError(
+            f"`nan_policy` must not be 'omit' with dependent=True: the {data.left_out} rows with "
+            "missing values leave gaps in the chain."
+        )
+    if data.left_out and not callable(score) and not isinstance(score, Model):
+        score = np.asarray(score)[data.kept]
+    if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
+        raise InputError(f"`thin` must be an int ≥ 1, got {thin!r}.")
+    scores = scores_of(score, rows)
+    if thin > 1:
+        rows, scores = rows[::thin].copy(), scores[::thin].copy()
+    if len(rows) < 4:
+        raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
+    if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
+        raise InputError("`x` is constant: all rows are the same.")
+    return rows, scores
+
+
+Scaler = Callable[[Array, Array], tuple[Array, Array]]
+
+
+def _scaler(data: Sample, x: Array) -> tuple[Scaler, Encoding | None]:
+    """What puts rows and scores on the scale that kernels see, and the encoding that does."""
+    if not data.scaled or data.encoding is None:
+        return lambda x, scores: (x, scores), data.encoding
+    return _standardise, data.encoding.scaled(*standardised(x))
+
+
+def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
+    """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
+    center, spread = standardised(x)
+    return (x - center) / spread, scores * spread
+
+
+def _rows(
+    x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
+) -> SteinUnits:
+    order = Natural() if rng is None else shuffled(len(x), rng)
+    return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
+
+
+def _chain(x: Array, scores: Array, kernels: SteinKernels) -> Runs:
+    """Runs of rows; by default with three kernels, or one if there are few batches."""
+    if kernels is not None:
+        return chain_units(_rows(x, scores, kernels, None))
+    three = chain_units(_rows(x, scores, default_chain_kernels, None))
+    if three.n_units // 2 >= smallest_safe_batches(3):
+        return three
+    return chain_units(_rows(x, scores, lambda bandwidth: (IMQ(bandwidth),), None))
+
+
+# -- what to do --------------------------------------------------------------------------------
+
+
+def _plan_chain(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+    budget: float,
+) -> Plan:
+    if pairs not in ("auto", "linear", Linear()):
+        raise InputError(
+            f'`pairs` must be "linear" with dependent=True, got {pairs!r}: other pairs join rows '
+            "that are near each other in the chain."
+        )
+    if calibration not in ("auto", ASYMPTOTIC):
+        raise InputError(
+            f'`calibration` must be "asymptotic" with dependent=True, got {calibration!r}: flips '
+            "and draws take rows to be independent."
+        )
+    return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method, budget=budget)
+
+
+def _plan_rows(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+    budget: float,
+    sampling: bool,
+) -> tuple[Plan, str]:
+    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic")."""
+    kind = _resolve_calibration(calibration)
+    if kind == "auto" and sampling and not isinstance(method, Naive):
+        pairing = Complete() if pairs == "auto" else as_pairing(pairs)
+        if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
+            return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
+    if isinstance(kind, Exact):
+        if not sampling:
+            raise InputError(
+                '`calibration="simulate"` needs a model that can sample: give one of '
+                'nosplit.models as `score`, or use calibration="wild".'
+            )
+        pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
+        return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
+    flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
+    how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
+    return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
+
+
+def _resolve_calibration(calibration: Exact | Wild | str) -> Exact | Wild | str:
+    known: dict[str, Exact | Wild | str] = {
+        "auto": "auto",
+        ASYMPTOTIC: ASYMPTOTIC,
+        WILD: Wild(),
+        SIMULATE: Exact(),
+        "exact": Exact(),
+    }
+    if isinstance(calibration, (Exact, Wild)):
+        return calibration
+    if not isinstance(calibration, str):
+        raise InputError(
+            f"`calibration` must be a name, Wild(...) or Exact(...), got {calibration!r}."
+        )
+    return (
+        known[calibration] if calibration in known else resolve(calibration, known, "calibration")
+    )
+
+
+def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
+    """All pairs if their replicates fit the budget, else the widest window that does."""
+    each = budget / kind.flips
+    if _replicate_seconds(sizes, Complete()) <= each:
+        return Complete()
+    spare = each - SECONDS_REPLICATE
+    R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
+    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else Linear()
+
+
+def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
+    """Nominal seconds of a replicate, which shares what a test does once."""
+    return sizes.seconds(pairing, 0) - SECONDS_FIXED + SECONDS_REPLICATE
+
+
+# -- doing it ----------------------------------------------------------------------------------
+
+
+def _sampled(
+    model: SamplingModel,
+    n: int,
+    rng: np.random.Generator,
+    scaler: Scaler,
+    kernels: SteinKernels,
+) -> SteinUnits:
+    """As many rows from the model, treated as the sample was."""
+    x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
+    return _rows(*scaler(x, scores_of(model, x)), kernels, None)
+
+
+def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:
+    """What to know besides what all families have to say."""
+    if isinstance(units, Runs):
+        unsafe = UnsafeAsymptoticsWarning
+        outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
+        outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
+        return
+    outcome.caveats += looks_like_a_chain(units) + stein_caveats(outcome)
+    if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
+        text = (
+            f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
+            "safe): give a model that can sample and use calibration='simulate'."
+        )
+        outcome.caveats.append((UnsafeAsymptoticsWarning, text))

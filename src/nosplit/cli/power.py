@@ -1,0 +1,237 @@
+"""The commands `power` and `calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import nosplit
+from nosplit.cli.options import (
+    Alpha,
+    Budget,
+    Calibration,
+    Columns,
+    Exclude,
+    Json,
+    Kernels,
+    Method,
+    NanPolicy,
+    Pairs,
+    Scale,
+    Seed,
+    Workers,
+    parse_pairs,
+    print_json,
+    printable,
+)
+from nosplit.data.files.opening import said_of
+from nosplit.errors import InputError
+from nosplit.power.level import CalibrationCheck
+from nosplit.power.prediction import PowerCurve, SampleSize
+
+__all__ = ["calibrate", "power"]
+
+Plot = Annotated[
+    Path | None, typer.Option(help="Draw it to this file: .png, .svg or .pdf.", metavar="FILE")
+]
+SUFFIXES = (".png", ".svg", ".pdf")
+# Characters of the longest bar of a histogram in the terminal.
+LONGEST = 40
+
+
+def power(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="Pilot sample, one row each.")],
+    cur: Annotated[str, typer.Argument(metavar="CUR", help="The other, the same columns.")],
+    n: Annotated[
+        str, typer.Option(help="Rows of each sample: sizes, separated by commas.", metavar="N,N,…")
+    ] = "100,200,500,1000",
+    target: Annotated[float, typer.Option(help="Wanted power, for which a size is found.")] = 0.8,
+    limit: Annotated[int, typer.Option(help="Largest size to consider.", min=2)] = 1_000_000,
+    alpha: Alpha = 0.05,
+    method: Method = "auto",
+    pairs: Pairs = "auto",
+    calibration: Calibration = "auto",
+    kernels: Kernels = "default",
+    budget: Budget = 1.0,
+    trials: Annotated[int, typer.Option(help="Simulated tests for each size.", min=100)] = 4000,
+    seed: Seed = 0,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
+    as_json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Predict from a pilot how often a test of other sizes would find its difference."""
+    sizes = _sizes(n)
+    _check_plot(plot)
+    options: dict[str, Any] = {
+        "alpha": alpha,
+        "method": method,
+        "pairs": parse_pairs(pairs),
+        "calibration": calibration,
+        "budget": budget,
+        "trials": trials,
+        "rng": seed,
+    }
+    with said_of(x=ref, y=cur):
+        pilot = nosplit.pilot(
+            ref,
+            cur,
+            kernels=kernels,
+            rng=seed,
+            columns=columns,
+            exclude=exclude,
+            scale=scale,
+            nan_policy=nan_policy,
+        )
+    curve = nosplit.power_curve(pilot, sizes=sizes, **options)
+    found, why = _size(pilot, target, limit, options)
+    if as_json:
+        size = None if found is None else found.to_dict()
+        rows = {"pilot_rows": pilot.n_rows, "target": target}
+        print_json({**rows, **curve.to_dict(), "sample_size": size, "reason": why})
+    else:
+        typer.echo(printable(f"pilot: {ref} and {cur}, {pilot.n_rows:,} rows of each"))
+        typer.echo(_table(curve))
+        typer.echo(why if found is None else _sentence(found))
+    if plot is not None:
+        nosplit.plot_power(curve, target=target).savefig(plot, dpi=150)
+
+
+def _size(
+    pilot: nosplit.Alternative, target: float, limit: int, options: dict[str, Any]
+) -> tuple[SampleSize | None, str | None]:
+    """The size for the wanted power, or why there is none within the limit."""
+    try:
+        return nosplit.sample_size(pilot, power=target, limit=limit, **options), None
+    except InputError as error:
+        if "is not reached" not in str(error):
+            raise
+        return None, str(error)
+
+
+def _table(curve: PowerCurve) -> str:
+    lines = ["       n  power  95 % interval  test"]
+    lines += [
+        f"{p.n:8,}  {p.power:5.2f}  {p.low:.2f} to {p.high:.2f}   {p.method}, {p.pairs} pairs, "
+        f"{p.calibration}"
+        for p in curve.predictions
+    ]
+    texts = dict.fromkeys(text for p in curve.predictions for text in p.warnings)
+    return "\n".join([*lines, *(f"warning: {text}" for text in texts)])
+
+
+def _sentence(found: SampleSize) -> str:
+    high = "beyond the limit" if found.high is None else f"{found.high:,}"
+    return (
+        f"n = {found.n:,} rows of each sample for power {found.target:g} "
+        f"(95 % interval {found.low:,} to {high})"
+    )
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(part.strip().replace("_", "")) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(
+            f"`--n` must be whole numbers separated by commas, as in 500,1000, got {text!r}."
+        ) from error
+
+
+def _check_plot(path: Path | None) -> None:
+    """Before the work, and not after it."""
+    if path is None:
+        return
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"`--plot` must end in {', '.join(SUFFIXES)}, got {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise InputError(f"`--plot` must be in a folder that exists, got {str(path)!r}.")
+
+
+def calibrate(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="One sample, one row each.")],
+    cur: Annotated[str, typer.Argument(metavar="CUR", help="The other, the same columns.")],
+    trials: Annotated[int, typer.Option(help="Null samples to test.", min=1)] = 1000,
+    seeds: Annotated[
+        int,
+        typer.Option(help="Repeat the test itself with so many seeds, and orders of rows.", min=0),
+    ] = 0,
+    alpha: Alpha = 0.05,
+    method: Method = "auto",
+    pairs: Pairs = "auto",
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            help="auto, exact or asymptotic. By default the closed form is checked, and --seeds "
+            "repeats the test as `nosplit test` does it.",
+            metavar="NAME",
+        ),
+    ] = None,
+    kernels: Kernels = "default",
+    budget: Budget = 1.0,
+    seed: Seed = 0,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
+    workers: Workers = None,
+    as_json: Json = False,
+    plot: Plot = None,
+) -> None:
+    """Check a test's level on your data, merged and split again at random (Appendix D.1)."""
+    _check_plot(plot)
+    options: dict[str, Any] = {
+        "alpha": alpha,
+        "kernels": kernels,
+        "method": method,
+        "pairs": parse_pairs(pairs),
+        "budget": budget,
+        "columns": columns,
+        "exclude": exclude,
+        "scale": scale,
+        "nan_policy": nan_policy,
+        "workers": workers,
+    }
+    checked = {**options, "calibration": calibration or "asymptotic"}
+    repeated = {**options, "calibration": calibration or "auto"}
+    with said_of(x=ref, y=cur):
+        check = nosplit.calibration_check(ref, cur, trials=trials, rng=seed, **checked)
+        again = nosplit.seed_sensitivity(ref, cur, seeds=seeds, **repeated) if seeds else None
+    if as_json:
+        print_json({**check.to_dict(), "seeds": again and again.to_dict()})
+    else:
+        typer.echo(printable(f"{ref} and {cur}, merged"))
+        typer.echo(check)
+        typer.echo(histogram(check))
+        if again is not None:
+            typer.echo(again)
+    if plot is not None:
+        nosplit.plot_calibration(check).savefig(plot, dpi=150)
+
+
+def histogram(check: CalibrationCheck, bars: int = 10) -> str:
+    """p-values as bars of text; an even law has bars of one length.
+
+    Examples
+    --------
+    >>> from nosplit import CalibrationCheck
+    >>> even = CalibrationCheck(np.linspace(0.01, 0.99, 100)[None], 0.05, 0.05, 0.02, 0.11)
+    >>> print(histogram(even, bars=2))
+    p-values   share
+    0.0-0.5    0.500  ████████████████████
+    0.5-1.0    0.500  ████████████████████
+    (even: 0.500 each)
+    """
+    counts, edges = np.histogram(check.pvalues, np.linspace(0.0, 1.0, bars + 1))
+    share = counts / check.pvalues.size
+    # A bar of the even share is half as long as the longest there may be.
+    sizes = np.minimum(np.rint(share * bars * LONGEST / 2), LONGEST).astype(int)
+    lines = [
+        f"{a:.1f}-{b:.1f}    {s:.3f}  {'█' * size}".rstrip()
+        for a, b, s, size in zip(edges[:-1], edges[1:], share, sizes, strict=True)
+    ]
+    return "\n".join(["p-values   share", *lines, f"(even: {1 / bars:.3f} each)"])

@@ -1,0 +1,252 @@
+"""The commands `accumulate`, `merge` and `result`: map-reduce by hand, across machines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from nosplit._support.checks import check_alpha
+from nosplit.cli.options import (
+    Alpha,
+    Columns,
+    Exclude,
+    ExitCode,
+    Json,
+    Kernels,
+    NanPolicy,
+    NoShuffle,
+    Scale,
+    Seed,
+    finish,
+    print_json,
+    printable,
+    quietly,
+)
+from nosplit.data.files.opening import Source, open_source, said_of
+from nosplit.data.samples import Encoding, Options, two_samples
+from nosplit.engines.files.two_sample import in_memory, is_small, some_rows
+from nosplit.engines.streams.two_sample import LIMIT, TwoSampleAccumulator, load_accumulator
+from nosplit.errors import InputError
+from nosplit.inference.run import progress_bar
+
+__all__ = ["accumulate", "merge", "result"]
+
+Out = Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="STATE")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+
+# Rows of the larger side of a batch.
+BATCH = 1 << 16
+
+
+def accumulate(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
+    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
+    out: Out,
+    kernels: Kernels = "default",
+    kernels_from: Annotated[
+        str | None,
+        typer.Option(
+            help="Take kernels, pairs, ratio and columns from another STATE, so that both add up.",
+            metavar="STATE",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str, typer.Option(help="adjacent, or a window such as 5.", metavar="PAIRS")
+    ] = "adjacent",
+    ratio: Annotated[
+        str, typer.Option(help="Rows of REF to rows of CUR in a unit, as in 1:3.", metavar="A:B")
+    ] = "1:1",
+    limit: Annotated[
+        int, typer.Option(help="Rows of a side that may wait for the other; others are dropped.")
+    ] = LIMIT,
+    seed: Seed = 0,
+    no_shuffle: NoShuffle = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write what a two-sample test needs to know of two files to a small file.
+
+    Files of several machines add up with `nosplit merge`, and `nosplit result` tests them. Their
+    kernels must agree: make the first, copy it, and give it to the others as --kernels-from.
+    """
+    _check_target(out, force)
+    options = Options.of(scale, columns, exclude, nan_policy)
+    with said_of(x=ref, y=cur):
+        data = _Data.of(ref, cur, options)
+        if kernels_from is None:
+            acc = TwoSampleAccumulator(
+                None if kernels == "default" else kernels,
+                pairs=int(pairs) if pairs.isdecimal() else pairs,
+                ratio=_parse_ratio(ratio),
+                limit=limit,
+                encoding=data.encoding(),
+            )
+        else:
+            asked = (kernels, pairs, ratio) != ("default", "adjacent", "1:1") or not options.idle
+            acc = _fitting(kernels_from, asked)
+        data.feed(acc, None if no_shuffle else np.random.default_rng(seed))
+    acc.save(out)
+    _report(acc, out, as_json)
+
+
+def _fitting(path: str, asked: bool) -> TwoSampleAccumulator:
+    """An empty accumulator that can be added to the one in a file."""
+    if asked:
+        raise InputError(
+            "`--kernels-from` brings kernels, pairs, ratio and columns with it: leave out the "
+            "options that say otherwise."
+        )
+    first = TwoSampleAccumulator.load(path)
+    if first.kernels is None:
+        raise InputError(f"`{path}` has seen too few rows to have kernels for others to take.")
+    return TwoSampleAccumulator.like(first)
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Two files, and their rows if they are small."""
+
+    sources: tuple[Source, Source]
+    rows: tuple[Any, Any] | None
+    options: Options
+
+    @classmethod
+    def of(cls, ref: str, cur: str, options: Options) -> _Data:
+        sources = open_source(ref), open_source(cur)
+        if not is_small(*sources):
+            return cls(sources, None, options)
+        x, y, options = in_memory(*sources, options)
+        return cls(sources, (x, y), options)
+
+    def encoding(self) -> Encoding | None:
+        """How their rows become numbers, from all of them or from a sample."""
+        some = self.rows or some_rows(*(source.path for source in self.sources))
+        return two_samples(*some, self.options).encoding
+
+    def feed(self, acc: TwoSampleAccumulator, rng: np.random.Generator | None) -> None:
+        """Feed all rows, in random order as far as the files allow."""
+        a, b = acc.ratio
+        n, m = (source.n_rows or 0 for source in self.sources)
+        n_pairs = min(n // a, m // b) * min(a, b) // 2
+        with progress_bar(sys.stderr.isatty() and n_pairs > 0, n_pairs) as step:
+            for x, y in self._batches(acc.ratio, rng):
+                acc.update(_mixed(x, rng), _mixed(y, rng))
+                if step is not None and x is not None:
+                    step(len(x) * min(a, b) // (2 * a))
+
+    def _batches(
+        self, ratio: tuple[int, int], rng: np.random.Generator | None
+    ) -> Iterable[tuple[Any, Any]]:
+        """Batches of both files side by side, so that few rows wait for their partners."""
+        if self.rows is not None:
+            return [self.rows]
+        sizes = [max(1, BATCH * side // max(ratio)) for side in ratio]
+        sides = zip(self.sources, sizes, strict=True)
+        return zip_longest(*(source.batches(size, None, rng) for source, size in sides))
+
+
+def _mixed(rows: Any, rng: np.random.Generator | None) -> Any:
+    """Rows of an array or a table of Arrow in random order."""
+    if rng is None or rows is None:
+        return rows
+    order = rng.permutation(len(rows))
+    return rows[order] if isinstance(rows, np.ndarray) else rows.take(order)
+
+
+def merge(
+    states: Annotated[list[str], typer.Argument(metavar="STATE...", help="Files to add up.")],
+    out: Out,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Add up what `nosplit accumulate` wrote, on one machine or on several."""
+    _check_target(out, force)
+    if len({os.path.realpath(state) for state in states}) < len(states):
+        raise InputError("`STATE` must be different files: rows would count twice.")
+    total = load_accumulator(states[0])
+    for state in states[1:]:
+        other = load_accumulator(state)
+        if type(other) is not type(total):
+            raise InputError(
+                f"`{state}` must hold a {type(total).__name__}, as `{states[0]}` does, got a "
+                f"{type(other).__name__}."
+            )
+        try:
+            total += other
+        except InputError as error:
+            raise InputError(
+                f"`{state}` cannot be added to `{states[0]}`. {error} On the command line: "
+                f"nosplit accumulate ... --kernels-from {states[0]}"
+            ) from error
+    total.save(out)
+    _report(total, out, as_json)
+
+
+def result(
+    state: Annotated[str, typer.Argument(metavar="STATE", help="What to test.")],
+    alpha: Alpha = 0.05,
+    method: Annotated[
+        str,
+        typer.Option(help="ost, nonnegative, wald, best, chibar or naive.", metavar="NAME"),
+    ] = "auto",
+    as_json: Json = False,
+    exit_code: ExitCode = False,
+) -> None:
+    """Test what `nosplit accumulate` or `nosplit merge` wrote."""
+    check_alpha(alpha)
+    res = quietly(load_accumulator(state).result, method)
+    raise finish(res, state, alpha=alpha, as_json=as_json, exit_code=exit_code)
+
+
+def _check_target(out: str, force: bool) -> None:
+    """Find out that a file cannot be written before the data is read, not after."""
+    folder = Path(out).parent
+    if not folder.is_dir():
+        raise InputError(f"`--out` must be in a folder that exists, got {str(folder)!r}.")
+    if Path(out).is_dir():
+        raise InputError(f"`--out` must be a file, got the folder {out!r}.")
+    if os.path.lexists(out) and not force:
+        raise InputError(f"`{out}` is there already. Use --force to replace it.")
+
+
+def _parse_ratio(text: str) -> tuple[int, int]:
+    a, colon, b = text.partition(":")
+    if not (colon and a.isdecimal() and b.isdecimal()):
+        raise InputError(f"`--ratio` must be two numbers, as in 1:3, got {text!r}.")
+    return int(a), int(b)
+
+
+def _report(acc: Any, out: str, as_json: bool) -> None:
+    counts = acc.counts()
+    if as_json:
+        kernels = [str(kernel) for kernel in acc.kernels or ()]
+        print_json(
+            {"state": out, "family": acc.family, "pairs": acc.pairs, "kernels": kernels, **counts}
+        )
+        return
+    left = [
+        f"{counts[name]:,} {word}"
+        for name, word in (
+            ("n_waiting", "waiting"),
+            ("n_dropped", "dropped"),
+            ("n_omitted", "with missing values"),
+        )
+        if counts[name]
+    ]
+    rows = ", ".join([f"{counts['n_used']:,} used", *left])
+    pairs = acc.pairs if isinstance(acc.pairs, str) else f"window {acc.pairs}"
+    typer.echo(printable(out))
+    typer.echo(f"  pairs      {pairs}: {counts['n_pairs']:,} of {counts['n_units']:,} units")
+    typer.echo(f"  rows       {rows}")

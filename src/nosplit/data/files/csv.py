@@ -1,0 +1,336 @@
+"""Text files: .csv, with or without a line of names.
+
+With Arrow, columns may be numbers, text, booleans or dates, and the file may be larger than memory.
+Without it, they are numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.lazy import extra
+from nosplit.data.files.source import Strand, listed, reading
+from nosplit.errors import InputError
+
+__all__ = ["CsvFile", "open_csv"]
+
+# Cells that mean that a value is missing, unless they are quoted.
+MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"]
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+BLOCK = 1 << 22
+NEWLINE, RETURN = b"\n\r"
+# Bytes to a value, about, where its number is only guessed at.
+VALUE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class CsvFile:
+    """A text file.
+
+    Attributes
+    ----------
+    path : str
+        What was asked for.
+    file : Path
+        The file.
+    names : tuple of str, optional
+        Names of the columns, if the first line holds no number.
+    width : int
+        Number of columns.
+    skip : int
+        Lines before the first row.
+    """
+
+    path: str
+    file: Path
+    names: tuple[str, ...] | None
+    width: int
+    skip: int
+
+    @property
+    def n_rows(self) -> None:
+        """Only reading tells."""
+        return None
+
+    @cached_property
+    def n_lines(self) -> int:
+        """Lines that are neither blank nor names: the rows, unless some are broken by quotes."""
+        count, last, start, before = 0, -1, 0, b"\n"
+        with reading(self.file, ".csv"), self.file.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                text = np.frombuffer(before + block, dtype=np.uint8)
+                ends = np.flatnonzero(text[1:] == NEWLINE)
+                lengths = np.diff(ends + start, prepend=last)
+                blank = (lengths == 1) | ((lengths == 2) & (text[ends] == RETURN))
+                count += len(ends) - int(np.count_nonzero(blank))
+                last = int(ends[-1]) + start if len(ends) else last
+                start, before = start + len(block), block[-1:]
+        return count + (start - 1 > last) - (self.names is not None)
+
+    @property
+    def n_values(self) -> int:
+        """Rows times columns, about, from the size of the file."""
+        with reading(self.file, ".csv"):
+            return self.file.stat().st_size // VALUE
+
+    def whole(self) -> Any:
+        """All rows: a table, or an array of numbers where there are no names (or no Arrow)."""
+        if find_spec("pyarrow") is None:
+            values = _numbers(self)
+        else:
+            with _explained(self):
+                values = _untitled(self, _table(self))
+        if len(values) < 2:
+            raise InputError(f"`{self.path}` must have at least 2 rows, got {len(values)}.")
+        return values
+
+    def batches(
+        self,
+        rows: int,
+        columns: Sequence[str] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[Any]:
+        """Tables of about `rows` rows, always in order: text has no places to begin at."""
+        pa = extra("pyarrow", "tables")
+        with _explained(self):
+            waiting: list[Any] = []
+            for batch in _stream(self):
+                waiting.append(pa.Table.from_batches([batch]))
+                if sum(map(len, waiting)) >= rows:
+                    yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
+                    waiting = []
+            if waiting:
+                yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """A single one."""
+        return [Strand(max(1, self.n_lines), self.batches(rows, columns))]
+
+
+def open_csv(path: str, file: Path) -> CsvFile:
+    """Look at the first lines, which may be names."""
+    with reading(file, ".csv"):
+        with file.open("rb") as stream:
+            head = stream.read(BLOCK)
+        text = head.decode("utf-8-sig", errors="replace")
+        first = next(_cells(text.split("\n")), None)
+    if first is None:
+        raise InputError(f"`{path}` is empty.")
+    number, cells = first
+    named = not any(map(_is_number, cells))
+    rest = text.split("\n")[number:]
+    if named and not any(map(str.strip, rest)) and len(head) < BLOCK:
+        _check_text(path, head)
+        raise InputError(f"`{path}` has column names, but no rows.")
+    names = tuple(cells) if named else None
+    if names:
+        _check_names(path, names)
+    return CsvFile(path, file, names, len(cells), number if named else 0)
+
+
+def _check_names(path: str, names: Sequence[str]) -> None:
+    if "" in names:
+        raise InputError(
+            f"`{path}` must have a name for every column, got none for column "
+            f"{names.index('') + 1}. Is it an index? Save the file without."
+        )
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(f"`{path}` must have different column names, got {listed(twice)} twice.")
+
+
+# -- with Arrow ------------------------------------------------------------------------------------
+
+
+def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, Any]:
+    arrow = extra("pyarrow.csv", "tables")
+    titles = source.names or [f"column {i + 1}" for i in range(source.width)]
+    return {
+        "read_options": arrow.ReadOptions(
+            column_names=list(titles), skip_rows=source.skip, block_size=BLOCK
+        ),
+        "convert_options": arrow.ConvertOptions(
+            null_values=MISSING,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            column_types=types,
+        ),
+        "parse_options": arrow.ParseOptions(newlines_in_values=types is None),
+    }
+
+
+def _table(source: CsvFile) -> Any:
+    table = extra("pyarrow.csv", "tables").read_csv(source.file, **_options(source))
+    _check_columns(source, table)
+    return table
+
+
+def _stream(source: CsvFile) -> Iterator[Any]:
+    """Batches of Arrow, all with the types of the first block; numbers need not stay whole."""
+    pa, arrow = extra("pyarrow", "tables"), extra("pyarrow.csv", "tables")
+    with arrow.open_csv(source.file, **_options(source)) as reader:
+        schema = reader.schema
+        _check_columns(source, pa.Table.from_batches([reader.read_next_batch()]))
+    number = pa.float64()
+    loose = pa.types.is_integer, pa.types.is_null
+    types = {f.name: number if any(k(f.type) for k in loose) else f.type for f in schema}
+    with arrow.open_csv(source.file, **_options(source, types)) as reader:
+        yield from reader
+
+
+def _check_columns(source: CsvFile, table: Any) -> None:
+    """Refuse columns that hold both numbers and text: one of them is a slip."""
+    pa, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
+    if any(pa.types.is_binary(f.type) for f in table.schema):
+        raise ValueError("text that is not UTF-8")
+    text = [i for i, f in enumerate(table.schema) if pa.types.is_string(f.type)]
+    for i in text:
+        cells = table.column(i).unique()
+        if compute.any(compute.match_substring_regex(cells, NUMBER)).as_py():
+            raise ValueError("a column with both numbers and text")
+        if table.num_columns == 1 and compute.all(compute.match_substring_regex(cells, "[;\t]")):
+            cell = next(cell.as_py() for cell in table.column(i) if cell.is_valid)
+            raise InputError(
+                f"`{source.path}` must have commas between cells, got {cell!r} in line "
+                f"{source.skip + 1}, column 1."
+            )
+
+
+def _untitled(source: CsvFile, table: Any) -> Any:
+    """An array, if columns have no names and hold numbers only; the table otherwise."""
+    pa = extra("pyarrow", "tables")
+    number = pa.types.is_integer, pa.types.is_floating, pa.types.is_null
+    if source.names or not all(any(k(f.type) for k in number) for f in table.schema):
+        return table
+    columns = [column.cast(pa.float64()).to_numpy() for column in table.columns]
+    return np.stack(columns, axis=1)
+
+
+def _picked(table: Any, columns: Sequence[str] | None) -> Any:
+    return table if columns is None else table.select(list(columns))
+
+
+# -- without ---------------------------------------------------------------------------------------
+
+
+def _numbers(source: CsvFile) -> NDArray[Any]:
+    """All rows of a file of numbers, read by NumPy."""
+    with reading(source.file, ".csv"):
+        data = source.file.read_bytes()
+    _check_text(source.path, data)
+    lines = data.decode("utf-8-sig").split("\n")
+    try:
+        values = np.loadtxt(
+            lines[source.skip :], delimiter=",", quotechar='"', comments=None, ndmin=2
+        )
+    except ValueError as error:
+        _explain(source, lines)
+        _explain_numbers(source, lines)
+        raise InputError(f"`{source.path}` is not a readable .csv file: {error}.") from error
+    if values.shape[1] != source.width:
+        raise _other_width(source, values.shape[1], None)
+    return values
+
+
+def _explain_numbers(source: CsvFile, lines: Sequence[str]) -> None:
+    for number, cells in _cells(lines):
+        for column, cell in enumerate(cells, start=1):
+            if number > source.skip and not _is_number(cell):
+                got = repr(cell) if cell else "an empty cell"
+                raise InputError(
+                    f"`{source.path}` must hold numbers, got {got} in line {number}, column "
+                    f"{column}. For text and missing values: pip install 'nosplit[tables]'"
+                )
+
+
+# -- what is wrong with a file ---------------------------------------------------------------------
+
+
+@contextmanager
+def _explained(source: CsvFile) -> Iterator[None]:
+    """Find the line and the column that Arrow stumbled over."""
+    try:
+        with reading(source.file, ".csv"):
+            yield
+    except InputError as error:
+        if "is not a readable" not in str(error):
+            raise
+        with reading(source.file, ".csv"):
+            data = source.file.read_bytes()
+        _check_text(source.path, data)
+        with reading(source.file, ".csv"):
+            _explain(source, data.decode("utf-8-sig").split("\n"))
+        raise
+
+
+def _check_text(path: str, data: bytes) -> None:
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"`{path}` must be UTF-8 text, got byte {error.object[error.start]:#04x} at position "
+            f"{error.start}."
+        ) from error
+
+
+def _explain(source: CsvFile, lines: Sequence[str]) -> None:
+    """Raise an error that names the first row of another length, or the cell of another type."""
+    numbers: set[int] = set()
+    text: dict[int, tuple[int, str]] = {}
+    rows = [(number, cells) for number, cells in _cells(lines) if number > source.skip]
+    for i, (number, cells) in enumerate(rows):
+        if len(cells) != source.width:
+            raise _other_width(source, len(cells), None if i == 0 else number)
+        for column, cell in enumerate(cells, start=1):
+            if _is_number(cell):
+                numbers.add(column)
+            elif cell not in MISSING:
+                text.setdefault(column, (number, cell))
+    for column in sorted(numbers & text.keys()):
+        number, cell = text[column]
+        raise InputError(
+            f"`{source.path}` must hold either numbers or text in a column, got {cell!r} in line "
+            f"{number}, column {column}."
+        )
+
+
+def _other_width(source: CsvFile, width: int, line: int | None) -> InputError:
+    if line is None:  # the first row: the names are as wrong as the row
+        return InputError(
+            f"`{source.path}` must have as many names as columns, got {source.width} names and "
+            f"{width} columns."
+        )
+    return InputError(
+        f"`{source.path}` must have {source.width} cells in every line, got {width} in line {line}."
+    )
+
+
+def _cells(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Number (from 1) and cells of every line that is not blank."""
+    reader = csv.reader(lines)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)) or len(cells) > 1:
+                yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        raise ValueError(f"{error} in line {reader.line_num}") from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # which Python allows in numbers, and files do not

@@ -1,0 +1,119 @@
+"""What all kinds of files have in common: how they are asked, and what is said when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from nosplit.errors import InputError
+
+__all__ = ["Source", "Strand", "in_turn", "listed", "reading"]
+
+
+class Strand(NamedTuple):
+    """A part of a file, from one place on, in batches: how many rows it has, or at most has."""
+
+    rows: int
+    batches: Iterator[Any]
+
+
+class Source(Protocol):
+    """A sample in a file, or in several; nothing of it is in memory."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, as it was given: for messages."""
+        ...
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None where only reading tells."""
+        ...
+
+    @property
+    def n_values(self) -> int:
+        """Rows times columns; for text, from the size of the file."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if it has them."""
+        ...
+
+    def whole(self) -> Any:
+        """All rows: a table of Arrow, or an array where columns have no names."""
+        ...
+
+    def batches(
+        self,
+        rows: int,
+        columns: Sequence[str] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[Any]:
+        """The rows in batches of about `rows`: tables or arrays, as `whole`.
+
+        Parameters
+        ----------
+        rows : int
+            Rows in a batch.
+        columns : names, optional
+            The columns to read, where they have names; all by default.
+        rng : Generator, optional
+            Read all strands in turn, so that every batch is like all of the file, as far as its
+            format allows. The rows of a batch are not shuffled. By default, in order.
+        """
+        ...
+
+    def strands(
+        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
+    ) -> list[Strand]:
+        """The rows from many places of the file on, to be read side by side.
+
+        As `batches`, where `rows` are those of one batch of every strand, together.
+        """
+        ...
+
+
+def in_turn(strands: Sequence[Strand]) -> Iterator[list[Any]]:
+    """A batch of every strand at a time, until all have ended."""
+    while parts := [part for strand in strands if (part := next(strand.batches, None)) is not None]:
+        yield parts
+
+
+@contextmanager
+def reading(file: Path | str, kind: str) -> Iterator[None]:
+    """What goes wrong while a file is read, said of the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except OSError as error:
+        if error.errno is None:  # Arrow's word for a damaged file
+            raise _unreadable(file, kind, error) from error
+        raise InputError(f"`{file}` cannot be read: {_system(error)}.") from error
+    except Exception as error:  # a damaged header raises almost anything, TokenError included
+        raise _unreadable(file, kind, error) from error
+
+
+def _system(error: OSError) -> str:
+    # Arrow's errors carry a number and a sentence of their own; the system's word is shorter.
+    import os
+
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def _unreadable(file: Path | str, kind: str, error: Exception) -> InputError:
+    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    if "allow_pickle" in text or "Python objects" in text:
+        text = "it holds pickled Python objects, which are never loaded"
+    return InputError(f"`{file}` is not a readable {kind} file: {text}.")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names, quoted."""
+    shown = ", ".join(map(repr, names[:5]))
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,196 @@
+"""Encodings fitted on pooled rows.
+
+Everything here is a symmetric function of the pooled rows: medians, spreads and which columns
+vary do not change when rows are swapped between the samples. Codes of categories depend on the
+category alone, and rows are left out before units are formed. So exact calibration stays exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import resolve
+from nosplit.data.encoding import POLICIES, Column, Encoding, Mask
+from nosplit.data.frames import UNKNOWN, Raw, Source
+from nosplit.data.matching import (
+    check_finite_columns,
+    check_present,
+    common_kind,
+    matched,
+    picked,
+    present_rows,
+    wanted,
+)
+from nosplit.errors import InputError
+
+__all__ = ["NONE", "ROBUST", "Options", "Read", "read_one", "read_two", "robust_scale"]
+
+Array = NDArray[np.float64]
+
+ROBUST, NONE = "robust", "none"
+# The interquartile range of a normal law, in standard deviations.
+NORMAL_IQR = 1.3489795003921634
+# An interquartile range below this share of the standard deviation is rounding.
+SMALLEST_IQR = 1e-9
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to do with the columns: checked values of the keywords of the test functions."""
+
+    scale: str | None
+    columns: tuple[str, ...] | None
+    exclude: tuple[str, ...] | None
+    nan_policy: str
+
+    @classmethod
+    def of(cls, scale: Any, columns: Any, exclude: Any, nan_policy: Any) -> Options:
+        """Check the keywords."""
+        if scale is not None and not isinstance(scale, str | bool | np.bool_):
+            raise InputError(f"`scale` must be True, False, 'robust' or 'none', got {scale!r}.")
+        if isinstance(scale, bool | np.bool_):
+            scale = ROBUST if scale else NONE
+        if scale is not None:
+            resolve(scale, {ROBUST: ROBUST, NONE: NONE}, "scale")
+        if not isinstance(nan_policy, str):
+            raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
+        policy = resolve(nan_policy, POLICIES, "nan_policy")
+        return cls(scale, wanted(columns, "columns"), wanted(exclude, "exclude"), policy)
+
+    @property
+    def idle(self) -> bool:
+        """Whether they leave arrays as they are."""
+        picks = self.columns is not None or self.exclude is not None
+        return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Columns of one or two sources as they came, and which of their rows are kept."""
+
+    sources: Sequence[Source]
+    names: list[str]
+    kinds: list[str]
+    samples: list[list[Raw]]
+    kept: list[Mask]
+    options: Options
+
+    @classmethod
+    def of(
+        cls, sources: Sequence[Source], positions: Sequence[list[int]], options: Options
+    ) -> Read:
+        """Read the columns at these positions of each source, and check them."""
+        labels, names = [s.label for s in sources], [sources[0].names[i] for i in positions[0]]
+        samples = [[s.read(i) for i in where] for s, where in zip(sources, positions, strict=True)]
+        for raws, label in zip(samples, labels, strict=True):
+            check_finite_columns(raws, names, label)
+        kinds = [
+            common_kind(name, raws, labels)
+            for name, raws in zip(names, zip(*samples, strict=True), strict=True)
+        ]
+        if options.nan_policy == "raise":
+            check_present(samples, names, labels)
+        omit = options.nan_policy == "omit"
+        kept = [present_rows(r) if omit else np.ones(len(r[0].values), np.bool_) for r in samples]
+        return cls(sources, names, kinds, samples, kept, options)
+
+    def encoding(self) -> Encoding:
+        """The encoding of the rows that are kept."""
+        self._check_rows()
+        table, policy = self.sources[0].table, self.options.nan_policy
+        scaled = (self.options.scale or (ROBUST if table else NONE)) == ROBUST
+        pooled = (
+            np.concatenate([raws[j].values[keep] for raws, keep in self._both])
+            for j in range(len(self.names))
+        )
+        fitted = [
+            _fit_column(Column(name, kind), values, scaled, policy)
+            for name, kind, values in zip(self.names, self.kinds, pooled, strict=True)
+        ]
+        return Encoding(tuple(fitted), policy, table)
+
+    @property
+    def _both(self) -> Iterator[tuple[list[Raw], Mask]]:
+        return zip(self.samples, self.kept, strict=True)
+
+    def rows(self, encoding: Encoding) -> list[Array]:
+        """Encoded rows of each source."""
+        return [encoding.rows_of(raws, keep) for raws, keep in self._both]
+
+    def _check_rows(self) -> None:
+        for source, keep in zip(self.sources, self.kept, strict=True):
+            count = int(np.count_nonzero(keep))
+            if count >= 2:
+                continue
+            if len(keep) < 2:
+                raise InputError(f"`{source.label}` must have at least 2 rows, got {len(keep)}.")
+            kinds = [{raw.kind for raw in raws} for raws in zip(*self.samples, strict=True)]
+            empty = [name for name, k in zip(self.names, kinds, strict=True) if UNKNOWN in k]
+            hint = f" Leave out columns without values: exclude={empty[:5]!r}." if empty else ""
+            raise InputError(
+                f"`{source.label}` must have at least 2 rows in which nothing is missing, got "
+                f"{count} of {len(keep):,}.{hint}"
+            )
+
+
+def _fit_column(column: Column, pooled: Array, scaled: bool, policy: str) -> Column:
+    """Median and spread of the pooled values, in which the order of rows plays no part."""
+    missing = np.isnan(pooled)
+    some = bool(missing.any())
+    present = pooled[~missing] if some else pooled
+    if column.categorical:
+        return replace(column, idle=_nothing_to_compare(present, len(pooled) - len(present)))
+    # A single odd one out is equal to no other row: no pair of units shows that it is missing.
+    count = int(np.count_nonzero(missing))
+    indicated = policy == "indicate" and 2 <= count <= len(pooled) - 2
+    if not len(present):
+        return replace(column, idle=True)
+    same = bool(present.min() == present.max())
+    center, scale = robust_scale(present)
+    if not np.isfinite(scale):
+        raise InputError(f"column {column.name!r} must hold numbers below 1e300 in size, got more.")
+    fitted = replace(column, fill=center, indicated=indicated, idle=same)
+    return replace(fitted, center=center, scale=scale) if scaled else fitted
+
+
+def _nothing_to_compare(codes: Array, n_missing: int) -> bool:
+    """Whether categories are all alike but for one row, or all different: no pair shows more."""
+    counts = np.append(np.unique(codes, return_counts=True)[1], n_missing)
+    return bool(counts.sum() - counts.max() <= 1 or counts.max() == 1)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def robust_scale(values: Array) -> tuple[float, float]:
+    """Median, and spread: from the quartiles, else the standard deviation, else 1.
+
+    Examples
+    --------
+    >>> robust_scale(np.array([5.0, 5.0, 5.0, 5.0]))
+    (5.0, 1.0)
+    """
+    low, center, high = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    farthest = float(np.max(np.abs(values - center)))
+    if farthest == 0.0:
+        return center, 1.0
+    iqr = (high - low) / NORMAL_IQR
+    if iqr > SMALLEST_IQR * farthest:
+        return center, iqr
+    # Sorted, so that the sum does not depend on the order of the rows, not even in its rounding.
+    sd = farthest * float(np.std(np.sort((values - center) / farthest)))
+    return center, iqr if iqr > SMALLEST_IQR * sd else sd
+
+
+def read_two(sources: Sequence[Source], options: Options) -> Read:
+    """Two samples, of which columns of the same name are compared."""
+    positions = matched(sources[0], sources[1], options.columns, options.exclude)
+    return Read.of(sources, positions, options)
+
+
+def read_one(source: Source, options: Options) -> Read:
+    """One sample, or one of two variables."""
+    return Read.of([source], [picked(source, options.columns, options.exclude)], options)

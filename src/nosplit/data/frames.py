@@ -1,0 +1,289 @@
+"""Tables and arrays as named columns of numbers: the one place that knows narwhals and Arrow.
+
+A category becomes a 48-bit hash of its text, as an exact float: the same on every machine and in
+every batch, without a dictionary. Dates become days. What is missing is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_sample, printable
+from nosplit._support.lazy import extra
+from nosplit.errors import InputError
+
+__all__ = [
+    "CATEGORIES",
+    "NUMBER",
+    "UNKNOWN",
+    "Raw",
+    "Source",
+    "as_source",
+    "code_of",
+    "is_table",
+    "native_columns",
+]
+
+Array = NDArray[np.float64]
+
+NUMBER, UNKNOWN = "numbers", "missing values only"
+# Kinds of columns that are compared for equality; all others are numbers.
+CATEGORIES = ("booleans", "text", "categories")
+
+_MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__")
+_LAZY = ("polars", "duckdb", "dask", "dask_expr", "pyspark", "ibis", "narwhals", "sqlframe")
+_NAMES = ("DataFrame", "LazyFrame", "Series", "DuckDBPyRelation", "Table", "Relation")
+_UNITS = {"s": 86400.0, "ms": 86400e3, "us": 86400e6, "ns": 86400e9}  # in a day
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A column as it came: what it holds, and its numbers or codes, NaN where it is missing."""
+
+    kind: str
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table or an array.
+
+    Attributes
+    ----------
+    label : str
+        Name of the argument, for messages.
+    names : tuple of str
+        Names of the columns; "0", "1", … for an array.
+    n_rows : int
+        Number of rows.
+    read : callable
+        From the position of a column to its `Raw`.
+    table : bool
+        Whether it has names of its own.
+    single : bool
+        Whether it is a series: its name says nothing about another's.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    n_rows: int
+    read: Callable[[int], Raw]
+    table: bool
+    single: bool = False
+
+
+def is_table(value: object) -> bool:
+    """Whether a value is a table or a series, found without importing anything."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return False
+    kind = type(value)
+    if any(hasattr(kind, mark) for mark in _MARKS):
+        return True
+    return kind.__module__.partition(".")[0] in _LAZY and kind.__name__ in _NAMES
+
+
+def as_source(value: Any, label: str) -> Source:
+    """The columns of a table or an array, to be read one by one."""
+    if not is_table(value):
+        rows = check_sample(value, label, smallest=0, finite=False)
+        names = tuple(map(str, range(rows.shape[1])))
+        return Source(label, names, len(rows), lambda i: Raw(NUMBER, _floats(rows[:, i])), False)
+    columns, single = native_columns(value, label)
+    names = tuple(str(c.name) for c in columns)
+    _check_names(names, label)
+    n = len(columns[0]) if columns else 0
+    return Source(label, names, n, lambda i: _read(columns[i], label), True, single)
+
+
+def _check_names(names: tuple[str, ...], label: str) -> None:
+    if not names:
+        raise InputError(f"`{label}` must have at least one column, got none.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"`{label}` must have different column names, got {', '.join(map(repr, twice[:5]))} "
+            "more than once."
+        )
+
+
+def _floats(values: NDArray[Any]) -> Array:
+    return np.asarray(values, dtype=np.float64)
+
+
+# -- tables ------------------------------------------------------------------------------------
+
+
+def native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
+    """The columns of a table as narwhals series, and whether a series was given."""
+    nw = extra("narwhals", "tables")
+    root = type(value).__module__.partition(".")[0]
+    if root in ("dask", "dask_expr", "pyspark", "sqlframe"):
+        door = "nosplit.dask" if root.startswith("dask") else "nosplit.spark"
+        raise InputError(
+            f"`{label}` is a table of {root}, which is not collected here. Use the functions of "
+            f"`{door}`, or collect it first."
+        )
+    try:
+        frame = nw.from_native(value, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise _twice(label, error) from None
+    except TypeError:
+        frame = nw.from_native(_through_arrow(value, label), allow_series=True)
+    if isinstance(frame, nw.Series):
+        return [frame.alias(str(frame.name or label))], True
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    try:
+        return list(frame.iter_columns()), False
+    except nw.exceptions.DuplicateError as error:
+        raise _twice(label, error) from None
+
+
+def _twice(label: str, error: Exception) -> InputError:
+    text = " ".join(str(error).split())
+    return InputError(f"`{label}` must have different column names. {printable(text)}.")
+
+
+def _through_arrow(value: Any, label: str) -> Any:
+    """What narwhals does not know, through the Arrow interface."""
+    pa = extra("pyarrow", "tables")
+    try:
+        if isinstance(value, pa.Array):
+            return pa.chunked_array([value])
+        return pa.table(value)
+    except Exception as error:
+        raise InputError(
+            f"`{label}` must be an array or a table that narwhals accepts (pandas, polars, "
+            f"pyarrow, ...), got {type(value).__name__}."
+        ) from error
+
+
+def _read(series: Any, label: str) -> Raw:
+    """One column of a table, through Arrow."""
+    pa = extra("pyarrow", "tables")
+    try:
+        column = series.to_arrow()
+    except Exception as error:  # Arrow raises its own errors, and plain ones
+        raise _mixed(series, label, error) from error
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    try:
+        raw = _from_arrow(column, pa)
+        if raw is not None and np.isnan(raw.values).all():
+            raw = Raw(UNKNOWN, raw.values)  # its type is an accident of who wrote it
+    except Exception as error:
+        raise _unfit(series.name, label, f"{column.type} ({_reason(error)})") from error
+    if raw is None:
+        raise _unfit(series.name, label, str(column.type))
+    if pa.types.is_date(column.type) and "Object" in str(series.dtype):
+        found = set(map(type, series.to_list()))  # Arrow would cut the time of day off
+        if datetime in found and len(found - {type(None)}) > 1:
+            raise _mixed(series, label, ValueError("dates with and without a time"))
+    return raw
+
+
+def _from_arrow(column: Any, pa: Any) -> Raw | None:
+    """Numbers or codes of an Arrow array; None for a type that is neither."""
+    kind, types = column.type, pa.types
+    if types.is_null(kind):
+        return Raw(UNKNOWN, np.full(len(column), np.nan))
+    if types.is_dictionary(kind):
+        return _categories(column, "categories")
+    if types.is_boolean(kind):
+        return _categories(column.dictionary_encode(), "booleans")
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return _categories(column.cast(pa.large_string()).dictionary_encode(), "text")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return Raw(NUMBER, _numbers(column, pa))
+    if types.is_date32(kind):
+        return Raw("dates", _numbers(column.cast(pa.int32()), pa))
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        return _times(column, pa)
+    return None
+
+
+def _numbers(column: Any, pa: Any) -> Array:
+    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return _floats(values)
+
+
+def _times(column: Any, pa: Any) -> Raw:
+    """Days, in UTC where there is a time zone."""
+    kind, types = column.type, pa.types
+    name = "times of day" if types.is_time(kind) else "durations"
+    if types.is_date(kind):
+        name, unit = "dates", "ms"
+    else:
+        unit = kind.unit
+        if types.is_timestamp(kind):
+            name = "dates" if kind.tz is None else "dates with a time zone"
+    whole = column.cast(pa.int32()) if types.is_time32(kind) else column.cast(pa.int64())
+    return Raw(name, _numbers(whole, pa) / _UNITS[unit])
+
+
+def _categories(column: Any, kind: str) -> Raw:
+    """Codes of a dictionary-encoded array: only its distinct values are hashed."""
+    distinct = column.dictionary.to_pylist()
+    if kind == "categories" and all(isinstance(v, str | None) for v in distinct):
+        kind = "text"  # so that strings compare with categories of the same text
+    codes = np.array([np.nan if v is None else code_of(v) for v in distinct] + [np.nan])
+    places = column.indices.cast("int64").fill_null(len(distinct)).to_numpy(zero_copy_only=False)
+    return Raw(kind, codes[places])
+
+
+def code_of(category: object) -> float:
+    """A stable number for a category: 48 bits of a hash of its type and its text.
+
+    Examples
+    --------
+    >>> code_of("red") == code_of("red"), code_of("1") == code_of(1), code_of(1) == code_of(1.0)
+    (True, False, True)
+    """
+    match category:
+        case bool():
+            text = f"boolean {category}"
+        case str():
+            text = f"text {category}"
+        case float() if category.is_integer():
+            text = f"number {int(category)}"
+        case int() | float():
+            text = f"number {category!r}"
+        case _:
+            text = f"{type(category).__name__} {category}"
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).digest()
+    return float(int.from_bytes(digest, "big"))
+
+
+# -- what cannot be used -----------------------------------------------------------------------
+
+
+def _mixed(series: Any, label: str, error: Exception) -> InputError:
+    try:
+        found = sorted({type(v).__name__ for v in series.to_list() if v is not None})
+    except Exception:
+        found = []
+    if len(found) > 1:
+        return InputError(
+            f"column {series.name!r} of `{label}` must hold values of one type, got "
+            f"{', '.join(found[:5])}. Convert it, or leave it out with exclude=[{series.name!r}]."
+        )
+    return _unfit(series.name, label, f"{', '.join(found) or series.dtype} ({_reason(error)})")
+
+
+def _unfit(name: str, label: str, got: str) -> InputError:
+    return InputError(
+        f"column {name!r} of `{label}` must hold numbers, dates, booleans or text, got "
+        f"{printable(got)}. "
+        f"Convert it, or leave it out with exclude=[{name!r}]."
+    )
+
+
+def _reason(error: Exception) -> str:
+    return printable(" ".join(str(error).split())).rstrip(".")[:200]

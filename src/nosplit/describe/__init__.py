@@ -1,0 +1,1 @@
+"""What differs, for people: explanations, plots and reports."""

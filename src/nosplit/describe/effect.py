@@ -1,0 +1,165 @@
+"""How large a difference is, in numbers that do not grow with the samples.
+
+A p-value answers whether there is a difference. It goes to 0 with the number of rows for every
+difference that is there at all, so it says nothing of its size. These numbers estimate properties
+of the two populations instead: more rows make them more precise, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
+from nosplit.describe.witness import witness_at
+from nosplit.kernels.bank import Bank
+from nosplit.methods import METHODS, OST, Method, Split
+
+__all__ = ["Effect", "KernelEffect", "effect_of", "kernel_effects", "learner"]
+
+Array = NDArray[np.float64]
+Estimate = tuple[float, float]  # with its standard error
+
+# Nominal seconds of one core for the values of pairs.
+SECONDS = 0.25
+# Where Cohen's d = 0.2, 0.5 and 0.8 lie on the scale of `separation`: Φ(d / √2) for normal laws.
+LIMITS = ((0.556, "very small"), (0.638, "small"), (0.714, "medium"), (np.inf, "large"))
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The size of a difference, in units that do not depend on the number of rows.
+
+    Attributes
+    ----------
+    learned, learned_error : float
+        Signal-to-noise ratio β*ᵀμ̂ / (β*ᵀΣ̂β*)^½ of one pair of units, a unit being one row of
+        either sample, and its standard error for given weights. The weights were learned on the
+        same rows, so it is too large on average: by about √(kernels / pairs) without a difference.
+    crossfitted, crossfitted_error : float
+        The same ratio with weights learned on one half of the rows and evaluated on the other,
+        both ways round, and averaged. It is not too large; weights from half of the rows are
+        less good, so it is rather too small.
+    separation, separation_error : float
+        How often the witness function ranks a row of x above a row of y, learned on one half of
+        the rows and evaluated on the other: 0.5 is chance, 1 tells all rows apart.
+    """
+
+    learned: float
+    learned_error: float
+    crossfitted: float
+    crossfitted_error: float
+    separation: float
+    separation_error: float
+
+    @property
+    def words(self) -> str:
+        """Size in a word, by the customary limits of Cohen's d put on the scale of `separation`."""
+        return next(word for limit, word in LIMITS if self.separation < limit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "learned": self.learned,
+            "learned_error": self.learned_error,
+            "crossfitted": self.crossfitted,
+            "crossfitted_error": self.crossfitted_error,
+            "separation": self.separation,
+            "separation_error": self.separation_error,
+            "words": self.words,
+        }
+
+
+class KernelEffect(NamedTuple):
+    """MMD² of one kernel: the unbiased estimate, and its standard error."""
+
+    label: str
+    mmd2: float
+    error: float
+
+
+def learner(name: str) -> Method:
+    """What learns weights again on a part of the data; OST for what is no single rule."""
+    method = METHODS.get(name)
+    return OST() if method is None or isinstance(method, Split) else method
+
+
+def means_of(x: NDArray[Any], y: NDArray[Any], bank: Bank) -> Means:
+    """Means of the values of all kernels, over as many pairs as there is time for."""
+    wanted = int(1e9 * SECONDS / nominal_ns(bank, x.shape[1]))
+    pairs = row_pairs(min(len(x), len(y)), wanted)
+    return Means.of_kernels(x, y, bank, pairs)
+
+
+def kernel_effects(means: Means, labels: list[str]) -> tuple[KernelEffect, ...]:
+    """MMD² of every kernel with its standard error."""
+    each = np.eye(len(labels))
+    return tuple(
+        KernelEffect(label, means.signal(one), means.error(one))
+        for label, one in zip(labels, each, strict=True)
+    )
+
+
+def effect_of(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    bank: Bank,
+    whole: Means,
+    weights: Array,
+    method: Method,
+    rows: int,
+) -> Effect:
+    """The size of a difference; the witness function looks at `rows` rows of either sample."""
+    # Contiguous, as the compiled loops want their rows.
+    parts = [(np.array(x[i::2]), np.array(y[i::2])) for i in (0, 1)]
+    means = [means_of(*part, bank) for part in parts]
+    beta = [learn(m, method, weights) for m in means]
+    # The weights of one half with the moments of the other.
+    crossed = _average(*(_ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
+    few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
+    separated = _average(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
+    return Effect(*_ratio(whole, weights), *crossed, *separated)
+
+
+def _average(one: Estimate, other: Estimate) -> Estimate:
+    """Mean of two independent estimates, with its standard error."""
+    return (one[0] + other[0]) / 2.0, math.hypot(one[1], other[1]) / 2.0
+
+
+def learn(means: Means, method: Method, fallback: Array) -> Array:
+    """Weights learned from some pairs; the others' where there is nothing to learn from."""
+    found = method(means.mean * np.sqrt(means.n_pairs), means.cov).weights
+    return np.asarray(found if np.any(found) else fallback)
+
+
+def _ratio(means: Means, weights: Array) -> Estimate:
+    """Signal-to-noise ratio and its standard error."""
+    noise = means.noise(weights)
+    if noise == 0.0:
+        return 0.0, 0.0
+    return means.signal(weights) / noise, means.error(weights) / noise
+
+
+def _separation(
+    learned: tuple[NDArray[Any], NDArray[Any]],
+    held_out: tuple[NDArray[Any], NDArray[Any]],
+    bank: Bank,
+    weights: Array,
+) -> Estimate:
+    """P(f(X) > f(Y)) over held-out rows, ties counted half, and its standard error."""
+    f_x, f_y = (witness_at(rows, *learned, bank, weights) for rows in held_out)
+    # The share of the other sample below each row: the mean, and the error of a difference of
+    # means of independent rows (DeLong et al. 1988).
+    below, above = _share_below(f_x, f_y), 1.0 - _share_below(f_y, f_x)
+    error = np.sqrt(below.var() / len(below) + above.var() / len(above))
+    return float(below.mean()), float(error)
+
+
+def _share_below(values: Array, others: Array) -> Array:
+    ordered = np.sort(others)
+    left, right = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return np.asarray((left + right) / (2.0 * len(ordered)))

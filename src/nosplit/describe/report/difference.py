@@ -1,0 +1,157 @@
+"""How large a difference is, and what differs: the parts of a page that need the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nosplit.describe.explain import Explanation, Row
+from nosplit.describe.report.columns import cell, compare, line, shorten
+from nosplit.describe.report.context import Page
+from nosplit.describe.report.samples import Data, Sample
+
+__all__ = ["differs", "effect"]
+
+# Columns in the table, those drawn, and those shown of a row.
+MOST_LINES, MOST_FIGURES, MOST_CELLS = 20, 8, 8
+# Rows of either sample.
+MOST_ROWS = 5
+CHANCE = "The test found no evidence of a difference: what follows may be chance."
+
+
+def effect(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
+    """The size of the difference, in numbers that do not grow with the samples."""
+    size = told.effect
+    told_apart = _percent(size.separation, size.separation_error)
+    words = [
+        (
+            f"By the usual yardsticks, a {size.words} difference. Shown one row of each sample, "
+            f"what the test learned would tell which is which {told_apart} of the time; guessing "
+            "would be right 50 % of the time."
+        ),
+        (
+            "The size does not grow with the number of rows, as the evidence does: with very many "
+            "rows, even a difference too small to matter is found."
+        ),
+    ]
+    if not told.result.reject(page.alpha):
+        words.insert(0, CHANCE)
+    if data.some:
+        counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
+        words.append(
+            "The files were tested in one pass, and are too large to be held in memory: this and "
+            f"what differs were found on {counts} of their rows, taken from many places."
+        )
+    facts = [
+        ("Rows told apart", told_apart),
+        ("Signal of one pair of rows", _with_error(size.crossfitted, size.crossfitted_error)),
+        ("The same, as learned", _with_error(size.learned, size.learned_error)),
+    ]
+    return {
+        "words": words,
+        "facts": facts,
+        "caption": "The squared distance between the samples as each kernel sees it (MMD²).",
+        "kernels": [
+            {"name": k.label, "value": f"{k.mmd2:.4g}", "error": f"{k.error:.2g}"}
+            for k in told.kernels
+        ],
+    }
+
+
+def _percent(value: float, error: float) -> str:
+    return f"{100.0 * value:.0f} ± {max(1.0, 100.0 * error):.0f} %"
+
+
+def _with_error(value: float, error: float) -> str:
+    """A value to two digits of its error."""
+    if not error > 0:
+        return f"{value:.3g}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def differs(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
+    """The columns that carry the difference, and rows that stand out."""
+    samples = data.samples
+    place = _places(told, samples[0])
+    ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].carried)
+    figures = [
+        compare(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
+    ]
+    table = [
+        line(place[i], told.columns[i].share, samples, not page.rows) for i in ranked[:MOST_LINES]
+    ]
+    shown = ranked[:MOST_CELLS]
+    return {
+        "words": _words(told, page),
+        "caption": _caption(len(ranked)),
+        "table": table,
+        "figures": figures,
+        "row_names": [shorten(samples[0].names[place[i]]) for i in shown],
+        "rows": _rows(told, shown, page, data.some) if page.rows else [],
+    }
+
+
+def _places(told: Explanation, sample: Sample) -> list[int]:
+    """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
+    encoding = told.result.encoding
+    if encoding is None:
+        return list(range(len(told.columns)))
+    if not encoding.table:
+        return list(map(int, encoding.names))
+    return [sample.names.index(column.name) for column in told.columns]
+
+
+def _words(told: Explanation, page: Page) -> list[str]:
+    words = [
+        (
+            "This describes what the test learned. It has no p-values, and is no test of a single "
+            "column."
+        )
+    ]
+    if not told.result.reject(page.alpha):
+        words.insert(0, CHANCE)
+    if not page.rows:
+        words.append("Rows and the names of categories are left out of this report.")
+    return words
+
+
+def _caption(count: int) -> str:
+    listed = "" if count <= MOST_LINES else f" The {MOST_LINES} largest of {count:,} columns."
+    return (
+        "Share: how much of the difference a column carries. Shares need not add to 100 %, as "
+        f"columns that say the same each carry it.{listed}"
+    )
+
+
+def _rows(told: Explanation, shown: Sequence[int], page: Page, some: bool) -> list[dict[str, Any]]:
+    top = told.top_rows(MOST_ROWS)
+    first, second = page.labels
+    where = "among the rows that were looked at" if some else "from 0"
+    return [
+        _standing_out(first, (second, "highest", where), top.x, shown),
+        _standing_out(second, (first, "lowest", where), top.y, shown),
+    ]
+
+
+def _standing_out(
+    label: str, words: tuple[str, str, str], rows: Sequence[Row], shown: Sequence[int]
+) -> dict[str, Any]:
+    other, end, where = words
+    return {
+        "label": label,
+        "caption": f"Rows of {label} where it is dense and {other} is not: the witness function is "
+        f"{end} there. Rows are counted {where}.",
+        "rows": [
+            {"index": row.index, "witness": f"{row.witness:+.3g}", "cells": _cells(row, shown)}
+            for row in rows
+        ],
+    }
+
+
+def _cells(row: Row, shown: Sequence[int]) -> list[str]:
+    values = list(row.values.values())
+    return [cell(np.array([values[i]]), 0) for i in shown]

@@ -1,0 +1,168 @@
+"""Samples as named columns, whatever they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.lazy import extra
+from nosplit.data.files.opening import is_path, open_source, read_one
+from nosplit.data.frames import is_table, native_columns
+from nosplit.engines.files.two_sample import some_rows
+from nosplit.errors import InputError
+from nosplit.inference.result import TestResult
+
+__all__ = ["Column", "Data", "Sample", "as_samples", "column_of", "read"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A sample whose columns are read one at a time: most of them are never looked at."""
+
+    names: tuple[str, ...]
+    n: int
+    get: Callable[[int], NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of one column that are there, as numbers or as the names of categories."""
+
+    values: NDArray[Any]
+    missing: float
+    kind: str  # "number", "date" or "category"
+
+
+def as_samples(x: Any, y: Any, names: Sequence[str] | None = None) -> tuple[Sample, Sample]:
+    """Two samples with the same columns, matched by name where both are tables.
+
+    Examples
+    --------
+    >>> first, second = as_samples([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]])
+    >>> first.names, second.n
+    (('column 0', 'column 1'), 1)
+    """
+    first, second = _as_sample(x, "x"), _as_sample(y, "y")
+    if len(first.names) == 1 == len(second.names):
+        second = replace(second, names=first.names)
+    elif is_table(x) and is_table(y):
+        second = _matched(first, second)
+    if len(first.names) != len(second.names):
+        raise InputError(
+            "`x` and `y` must have the same number of columns, got "
+            f"{len(first.names)} and {len(second.names)}."
+        )
+    if names is not None and len(names) != len(first.names):
+        raise InputError(
+            f"`names` must be as many as columns, got {len(names)} names and "
+            f"{len(first.names)} columns."
+        )
+    called = first.names if names is None else tuple(map(str, names))
+    return replace(first, names=called), replace(second, names=called)
+
+
+def _as_sample(data: Any, argument: str) -> Sample:
+    if is_table(data):
+        columns, _ = native_columns(data, argument)
+        names = tuple(str(column.name) for column in columns)
+        return Sample(names, len(columns[0]), lambda j: _table_column(columns[j]))
+    array = np.asarray(data)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or not array.size:
+        raise InputError(
+            f"`{argument}` must be a table or an array of rows and columns, got shape "
+            f"{array.shape}."
+        )
+    names = tuple(f"column {j}" for j in range(array.shape[1]))
+    return Sample(names, len(array), lambda j: array[:, j])
+
+
+def _matched(first: Sample, second: Sample) -> Sample:
+    """The columns of both, in the order of the first; those that only one has are not compared."""
+    place = {name: j for j, name in enumerate(second.names)}
+    missing = np.full(second.n, np.nan)
+    order = [place.get(name) for name in first.names]
+    get = second.get
+    return Sample(first.names, second.n, lambda j: missing if (k := order[j]) is None else get(k))
+
+
+def _table_column(series: Any) -> NDArray[Any]:
+    """Numbers as floats, times as they are, all else as objects with None where one is missing."""
+    if series.dtype.is_numeric():
+        numbers = series.cast(extra("narwhals", "tables").Float64)
+        return np.asarray(numbers.to_numpy(), dtype=np.float64)
+    if series.dtype.is_temporal():
+        return np.asarray(series.to_numpy())
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    values[series.is_null().to_numpy()] = None
+    return values
+
+
+def column_of(values: NDArray[Any]) -> Column:
+    """The values that are there, and what they are.
+
+    Examples
+    --------
+    >>> column_of(np.array([1.0, np.nan, 3.0, 4.0]))
+    Column(values=array([1., 3., 4.]), missing=0.25, kind='number')
+    """
+    if values.dtype.kind == "M":
+        seconds = values.astype("datetime64[s]")
+        there = ~np.isnat(seconds)
+        days = seconds[there].astype(np.float64) / 86400.0
+        return Column(days, 1.0 - float(there.mean()), "date")
+    numbers = _numbers(values)
+    if numbers is not None:
+        there = np.isfinite(numbers)
+        return Column(numbers[there], 1.0 - float(there.mean()), "number")
+    there = np.array([value is not None and value == value for value in values])
+    return Column(values[there].astype(str), 1.0 - float(there.mean()), "category")
+
+
+def _numbers(values: NDArray[Any]) -> Array | None:
+    """Values as numbers; None if they name categories, as text and booleans do."""
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind != "O":
+        return None
+    if any(isinstance(v, str | bytes | bool | np.bool_) for v in values):
+        return None
+    try:
+        return np.array([np.nan if v is None else float(v) for v in values])
+    except (TypeError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Two samples, or some of their rows.
+
+    Attributes
+    ----------
+    samples : two Sample
+        The columns.
+    some : bool
+        Whether they are some rows of files that were too large to be read whole.
+    """
+
+    samples: tuple[Sample, Sample]
+    some: bool = False
+
+
+def read(res: TestResult, x: Any, y: Any, names: Sequence[str] | None) -> Data:
+    """The columns of two samples; files are read as `explain` reads them."""
+    if not (is_path(x) and is_path(y)):
+        return Data(as_samples(read_one(x), read_one(y), names))
+    rows = some_rows(str(x), str(y))
+    if names is None and isinstance(rows[0], np.ndarray):
+        names = open_source(x).names
+    samples = as_samples(*rows, names)
+    return Data(samples, samples[0].n + samples[1].n < res.n_used + res.n_left_out)

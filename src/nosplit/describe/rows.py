@@ -1,0 +1,129 @@
+"""The rows that an explanation looks at: drawn at random, as numbers and as they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_finite, check_sample
+from nosplit.data.frames import native_columns
+from nosplit.errors import InputError
+from nosplit.inference.result import TestResult
+
+__all__ = ["Coded", "Sampled", "draw_rows", "encoded", "group_names"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# Rows of a sample that are looked at, and numbers in them.
+MOST_ROWS, MOST_NUMBERS = 250_000, 1 << 22
+
+
+class Coded(NamedTuple):
+    """A sample as the numbers that the test saw, of the rows that it used."""
+
+    rows: NDArray[Any]
+    kept: Index | None = None  # positions of these rows in the sample, if some were left out
+    omitted: int = 0
+
+
+def encoded(res: TestResult, sample: Any, name: str, smallest: int) -> Coded:
+    """A sample as the numbers that the test saw."""
+    if res.encoding is None:
+        return Coded(check_sample(sample, name, smallest=smallest))
+    rows = check_sample(res.encoding.encode(sample, name), name, smallest=smallest)
+    kept = res.encoding.kept(sample, name)
+    if kept.all():
+        return Coded(rows)
+    return Coded(rows, np.flatnonzero(kept), int(np.count_nonzero(~kept)))
+
+
+def group_names(res: TestResult, width: int) -> dict[str, Sequence[int]]:
+    """The columns of the encoded rows that belong to each named column."""
+    if res.encoding is not None:
+        names = res.encoding.names if res.encoding.table else _numbered(res.encoding.names)
+        return dict(zip(names, res.encoding.groups, strict=True))
+    names = res.columns or _numbered(range(width))
+    if len(names) != width:
+        raise InputError(
+            f"`x` and `y` must have the columns of `res`, {len(names)} of them, got {width}."
+        )
+    return {name: (i,) for i, name in enumerate(names)}
+
+
+def _numbered(positions: Iterable[object]) -> tuple[str, ...]:
+    return tuple(f"column {i}" for i in positions)
+
+
+def draw_rows(sample: Coded, rng: np.random.Generator) -> tuple[Index, NDArray[Any]]:
+    """Whole rows in random order: their positions, and what is in them; no more than fit."""
+    n, width = sample.rows.shape
+    size = min(n, MOST_ROWS, max(2000, MOST_NUMBERS // width))
+    index = rng.choice(n, size, replace=False)
+    rows = np.take(sample.rows, index, axis=0)
+    check_finite(rows, "x` and `y")
+    return index if sample.kept is None else sample.kept[index], rows
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Rows of one sample that were looked at.
+
+    Attributes
+    ----------
+    index : array of int, shape (k,)
+        Their positions in the sample, from 0.
+    rows : array, shape (k, width)
+        The numbers that the test saw.
+    witness : array, shape (k,)
+        The witness function there, each row left out of its own sample's mean.
+    values : tuple of arrays, each (k,)
+        The columns as they came, one array each.
+    """
+
+    index: Index
+    rows: NDArray[Any]
+    witness: Array
+    values: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of(
+        cls, res: TestResult, sample: Any, index: Index, rows: NDArray[Any], witness: Array
+    ) -> Sampled:
+        """Rows of a sample, with what was in them before they became numbers."""
+        return cls(index, rows, witness, _as_came(res.encoding, sample, index))
+
+    def row(self, place: int, names: Sequence[str]) -> dict[str, Any]:
+        """The values of one of the rows, by the names of their columns."""
+        values = (column[place] for column in self.values)
+        return {name: _plain(v) for name, v in zip(names, values, strict=True)}
+
+
+def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ...]:
+    """The columns that were tested, as they were given."""
+    if encoding is None or not encoding.table:
+        columns = check_sample(sample, "sample", finite=False)[index].T
+        return tuple(columns if encoding is None else (columns[int(i)] for i in encoding.names))
+    found, single = native_columns(sample, "sample")
+    by_name = {encoding.names[0]: found[0]} if single else {str(c.name): c for c in found}
+    return tuple(_values(by_name[name][index.tolist()]) for name in encoding.names)
+
+
+def _values(series: Any) -> NDArray[Any]:
+    """Numbers as floats, times as they are, all else as objects; missing: NaN, NaT or None."""
+    if series.dtype.is_numeric():
+        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+    if series.dtype.is_temporal():
+        return np.asarray(series.to_numpy())
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    values[series.is_null().to_numpy()] = None
+    return values
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,1 @@
+"""Tests of data on a cluster of machines."""

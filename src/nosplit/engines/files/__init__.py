@@ -1,0 +1,1 @@
+"""Tests of files that do not fit in memory."""

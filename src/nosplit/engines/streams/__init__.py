@@ -1,0 +1,1 @@
+"""Tests of data that arrive in batches."""

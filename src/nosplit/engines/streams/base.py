@@ -1,0 +1,310 @@
+"""What the accumulators of all families share: results, merging, saving."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._support.checks import check_finite, check_int, check_sample
+from nosplit.engines.streams.as_json import (
+    kernel_from_plain,
+    kernel_to_plain,
+    state_from_plain,
+    state_to_plain,
+)
+from nosplit.engines.streams.document import FileError, read_document, write_document
+from nosplit.engines.streams.state import Family, Flow, Rows, State
+from nosplit.errors import InputError
+from nosplit.families.independence import Tensor
+from nosplit.inference.result import Question, TestResult
+from nosplit.inference.run import Caveat, Outcome, test_moments, to_result
+from nosplit.kernels import Kernel
+from nosplit.methods import Method
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.pairing import Adjacent, Window
+
+__all__ = ["LIMIT", "Accumulator", "batch_rows"]
+
+# Rows of a side that may wait.
+LIMIT = 100_000
+
+
+class Accumulator(ABC):
+    """Base of the accumulators; `update` is theirs."""
+
+    family: ClassVar[str]
+    question: ClassVar[Question]
+
+    def __init__(
+        self, family: Family, kernels: Any, bank: Any, pairs: str | int, limit: int
+    ) -> None:
+        self._flow = Flow(family, _window(pairs), check_int(limit, "limit", least=1))
+        least = self._flow.step * max(family.sizes)
+        if self._flow.limit < least:
+            raise InputError(f"`limit` must be an int ≥ {least}, the rows of a pair, got {limit}.")
+        self._given = kernels
+        self._state = State() if bank is None else State().with_bank(bank)
+
+    @classmethod
+    @abstractmethod
+    def like(cls, other: Self) -> Self:
+        """An empty accumulator with the settings and the kernels of another."""
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """What must be the same in accumulators that are added, as plain values."""
+
+    # -- what is known so far ------------------------------------------------------------------
+
+    @property
+    def kernels(self) -> tuple[Any, ...] | None:
+        """The kernels, or None as long as there are too few rows to choose their bandwidths."""
+        return None if self._state.bank is None else tuple(self._state.bank.kernels)
+
+    @property
+    def pairs(self) -> str | int:
+        """Which pairs: "adjacent", or the width of the window."""
+        return self._flow.R or "adjacent"
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of all pairs that can be made of the rows so far."""
+        return self._flow.total(self._flow.flush(self._state))
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows that wait: for a partner, or for enough others to be worth a pass."""
+        return self._n_rows(self._state.waiting)
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows that were dropped, as `limit` rows of their side were waiting already."""
+        return self._state.n_dropped
+
+    def counts(self) -> dict[str, int]:
+        """How many pairs and units there are, and what became of the rows, both sides together."""
+        state, family = self._flow.flush(self._state), self._flow.family
+        return {
+            "n_pairs": self._flow.total(state).n,
+            "n_units": state.n_units,
+            "n_used": state.n_units * family.rows_per_block // family.units_per_block,
+            "n_waiting": self._n_rows(state.waiting),
+            "n_dropped": state.n_dropped,
+            "n_omitted": state.n_omitted,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(pairs={self.pairs!r}, n_pairs={self._state.moments.n}, "
+            f"n_waiting={self.n_waiting}, n_dropped={self.n_dropped})"
+        )
+
+    def _n_rows(self, sides: Rows | None) -> int:
+        return sum(map(len, sides or ()))
+
+    # -- results -------------------------------------------------------------------------------
+
+    def result(self, method: Method | str = "auto") -> TestResult:
+        """Test with what has come so far; the accumulator stays as it is.
+
+        Every look is one more chance of a false alarm: a stream that is looked at until it
+        rejects will reject. Fix the number of rows beforehand, or share the level between the
+        looks (for k of them, reject at alpha / k).
+
+        Parameters
+        ----------
+        method : Method or name
+            "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
+
+        Returns
+        -------
+        TestResult
+            As from `two_sample_test` with asymptotic calibration. Rows that wait, were dropped or
+            had missing values are counted in `n_left_out`.
+        """
+        state = self._flow.flush(self._state)
+        outcome = self._outcome(state, method)
+        family = self._flow.family
+        return to_result(
+            outcome,
+            question=self.question,
+            kernels=state.bank.kernels,
+            n_units=state.n_units,
+            n_used=state.n_units * family.rows_per_block // family.units_per_block,
+            n_left_out=self._n_rows(state.waiting) + state.n_dropped + state.n_omitted,
+            **self._described(),
+        )
+
+    def _outcome(self, state: State, method: Method | str) -> Outcome:
+        moments = self._flow.total(state)
+        if moments.n == 0:
+            raise InputError(
+                f"There are no pairs to test yet: two units are needed, and "
+                f"{self._n_rows(state.waiting)} rows are waiting. `update` with more rows first."
+            )
+        pairing = Window(self._flow.R) if self._flow.R else Adjacent()
+        unequal = len(set(self._flow.family.sizes)) > 1
+        outcome = test_moments(moments, method, pairing, state.n_units, unequal=unequal)
+        outcome.caveats += self._caveats(outcome) + state.lag.caveats()
+        return outcome
+
+    def _caveats(self, outcome: Outcome) -> list[Caveat]:
+        return []
+
+    def _described(self) -> dict[str, Any]:
+        """What the result knows of the columns."""
+        return {}
+
+    def fix_kernels(self) -> tuple[Any, ...]:
+        """Choose the kernels' bandwidths now, from the rows so far, and return the kernels."""
+        self._state = self._flow.flush(self._state)
+        if self.kernels is None:
+            raise InputError(
+                "`kernels` cannot be chosen from the rows so far: two units are needed. `update` "
+                "with more rows first."
+            )
+        return self.kernels
+
+    # -- merging -------------------------------------------------------------------------------
+
+    def __iadd__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        if other is self:
+            raise InputError("An accumulator must not be added to itself: rows would count twice.")
+        self._check_settings(other)
+        self._check_kernels(other)
+        self._check_widths(other)
+        flow = self._flow
+        if self._state.waiting is None:  # what the first rows bring
+            flow = replace(flow, family=other._flow.family)
+        self._state = flow.merge(self._state, other._state)
+        self._flow = flow
+        return self
+
+    def _check_settings(self, other: Self) -> None:
+        ours, theirs = ({"pairs": a.pairs, **a._settings()} for a in (self, other))
+        empty = self._state.waiting is None, other._state.waiting is None
+        for name, one in ours.items():
+            two = theirs[name]
+            if one == two or (one is None and empty[0]) or (two is None and empty[1]):
+                continue
+            got = ", got others" if name.startswith("encoding") else f", got {one!r} and {two!r}"
+            raise InputError(
+                f"Accumulators must have the same `{name}` to be added{got}. "
+                f"`{type(self).__name__}.like(first)` makes one that fits."
+            )
+
+    def _check_kernels(self, other: Self) -> None:
+        unfixed = [a._given for a in (self, other) if a.kernels is None]
+        if not unfixed:
+            same = self.kernels == other.kernels
+        else:  # nothing was made with these kernels yet: the other's will do
+            same = self._given == other._given or unfixed == [None]
+        if not same:
+            name = type(self).__name__
+            raise InputError(
+                "Accumulators must have the same kernels to be added, and these have not: "
+                "bandwidths come from the first rows of each. Make the others with "
+                f"{name}(kernels=first.kernels) or {name}.like(first)."
+            )
+
+    def _check_widths(self, other: Self) -> None:
+        ours, theirs = ([side.shape[1] for side in a._state.waiting or ()] for a in (self, other))
+        if ours and theirs and ours != theirs:
+            raise InputError(
+                "Accumulators must be of rows with the same number of columns to be added, got "
+                f"{ours[0]} and {theirs[0]}."
+            )
+
+    # -- files ---------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the accumulator to a small file of JSON, in place of what was there.
+
+        The file holds the moments, the kernels by their names and parameters, and the rows that
+        wait. Kernels whose bandwidths were still to be chosen are chosen now. If writing fails,
+        the old file stays as it was.
+        """
+        self._state = self._flow.flush(self._state)
+        kernels: Any = self._given if self.kernels is None else list(self.kernels)
+        if callable(kernels):
+            raise InputError(
+                "`kernels` as a function cannot be saved before there are rows for it to look at."
+            )
+        if isinstance(kernels, list):
+            kernels = [kernel_to_plain(kernel) for kernel in kernels]
+        body = {
+            "family": self.family,
+            "settings": {"pairs": self.pairs, "limit": self._flow.limit, **self._settings()},
+            "kernels": kernels,
+            "state": state_to_plain(self._state),
+        }
+        write_document(path, body)
+
+    @classmethod
+    def _restored(cls, path: str | os.PathLike[str], **known: Any) -> Self:
+        """The accumulator in a file."""
+        body = read_document(path)
+        if body.get("family") != cls.family:
+            raise FileError(
+                f"`{path}` must hold a {cls.__name__}, got the family "
+                f"{str(body.get('family'))[:40]!r}."
+            )
+        try:
+            return cls._from_body(body, known)
+        except (InputError, TypeError, KeyError, AttributeError) as error:
+            raise FileError(f"`{path}` is damaged: {error}") from error
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
+        kernels = body["kernels"]
+        if not (kernels is None or isinstance(kernels, str)):
+            kernels = _kernels(kernels)
+        new = cls(kernels=kernels, **cls._keywords(body["settings"]), **known)
+        new._state = state_from_plain(body["state"], new._state.bank, new._flow)
+        return new
+
+    @classmethod
+    def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Keywords of the constructor from what was saved."""
+        return settings
+
+
+def _kernels(data: Any) -> list[Any]:
+    if not isinstance(data, list) or not data:
+        raise InputError("`kernels` must be a list of kernels.")
+    kernels = [kernel_from_plain(kernel) for kernel in data]
+    if not all(isinstance(kernel, Kernel | Tensor) for kernel in kernels):
+        raise InputError("`kernels` must be a list of kernels.")
+    return kernels
+
+
+def _window(pairs: Any) -> int | None:
+    """The width of a window; None for adjacent pairs."""
+    if isinstance(pairs, str) and pairs == "adjacent":
+        return None
+    if isinstance(pairs, bool) or not isinstance(pairs, (int, np.integer)):
+        raise InputError(
+            f'`pairs` of a stream must be "adjacent" or an int (a window), got {pairs!r}: other '
+            "pairs need all the data at once."
+        )
+    return check_int(int(pairs), "pairs", least=1)
+
+
+def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray[Any] | None:
+    """A batch as an (n, p) array of finite numbers; None if it has no rows."""
+    if value is None:
+        return None
+    rows = check_sample(value, name, smallest=0, finite=False)
+    if not len(rows):
+        return None
+    check_finite(rows, name)
+    if width is not None and rows.shape[1] != width:
+        raise InputError(f"`{name}` must have {width} columns, as before, got {rows.shape[1]}.")
+    return rows

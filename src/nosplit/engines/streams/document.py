@@ -1,0 +1,109 @@
+"""Small versioned files of JSON: written whole or not at all, and read with suspicion.
+
+Nothing that is read is ever run: there are no pickles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any, NoReturn
+
+from nosplit.errors import InputError
+
+__all__ = ["LARGEST", "FileError", "read_document", "write_document"]
+
+FORMAT = "nosplit accumulator"
+VERSION = 1
+# Bytes of the largest file that is read or written.
+LARGEST = 64 << 20
+
+
+class FileError(InputError):
+    """A file cannot be read or written, or is not what it should be."""
+
+
+def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
+    """Write a document in place of what was there; on failure, what was there stays.
+
+    The new file is complete on the disk, under a name of its own in the same folder, before it
+    takes the place of the old one.
+    """
+    data = json.dumps({"format": FORMAT, "version": VERSION, **body}, allow_nan=False).encode()
+    if len(data) > LARGEST:
+        raise FileError(
+            f"`{path}` would take {len(data) >> 20} MB, and at most {LARGEST >> 20} MB are read "
+            "back: too many rows are waiting. Use a smaller `limit`."
+        )
+    # The file that a link points to is replaced, not the link.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise FileError(f"`{path}` must be a file, got {_kind(target)}.")
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        _write(new, data)
+        os.replace(new, target)  # noqa: PTH105 (as tests replace it)
+    except OSError as error:
+        raise FileError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _write(new: Path, data: bytes) -> None:
+    """Write a file that was not there, down to the disk."""
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(descriptor)
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The document in a file, once it is known to be one that this version can read."""
+    data = _read(path)
+    try:
+        body = json.loads(data, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        reason = "it ends too early" if data.startswith(b'{"format"') else "it is another kind"
+        raise FileError(
+            f"`{path}` is not an accumulator file, or is damaged ({reason})."
+        ) from error
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise FileError(f"`{path}` is not an accumulator file: it holds other JSON.")
+    version = body.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        shown = str(version)[:20]
+        raise FileError(
+            f"`{path}` must be of version {VERSION} or below, got {shown}. A newer nosplit wrote "
+            "it: use that one to read it."
+        )
+    return body
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a plain file of no more than `LARGEST` bytes."""
+    file = Path(path)
+    try:
+        if file.exists() and not file.is_file():
+            raise FileError(f"`{path}` must be a file, got {_kind(file)}.")
+        with file.open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise FileError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+    if len(data) > LARGEST:
+        raise FileError(f"`{path}` must be of at most {LARGEST >> 20} MB, got more.")
+    if not data:
+        raise FileError(f"`{path}` is empty.")
+    return data
+
+
+def _kind(file: Path) -> str:
+    return "a folder" if file.is_dir() else "a device or a pipe"
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")

@@ -1,0 +1,266 @@
+"""The state of a stream, and what more rows make of it.
+
+Rows of each side wait until whole units can be made of them. Whole units are paired some hundreds
+at a time, and nothing but their moments is kept: memory is bounded whatever comes. The state never
+changes in place, so that a result can be had from a copy, and an error leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import NonFiniteError
+from nosplit.families.fitting import MEDIAN_ROWS
+from nosplit.inference.run import Testable
+from nosplit.pairs.loop import accumulate
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at
+from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward
+
+__all__ = ["Family", "Flow", "Rows", "State"]
+
+Array = NDArray[np.float64]
+Rows = tuple[NDArray[Any], ...]
+
+NOTHING = Moments.empty(0)
+
+
+class Family(Protocol):
+    """What differs between two samples, goodness of fit and independence."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each side in a block, the smallest whole number of units."""
+        ...
+
+    @property
+    def units_per_block(self) -> int:
+        """Units in a block."""
+        ...
+
+    @property
+    def rows_per_block(self) -> int:
+        """Rows of the data in a block."""
+        ...
+
+    def fit(self, rows: Rows) -> Any:
+        """The kernels, with bandwidths from these rows if they are not given."""
+        ...
+
+    def units(self, rows: Rows, bank: Any) -> Testable:
+        """Units of whole blocks."""
+        ...
+
+    def check(self, units: Any) -> None:
+        """Try kernels that are not built in on the first units."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What is kept of a stream.
+
+    Attributes
+    ----------
+    waiting : tuple of arrays, or None before the first rows
+        Rows of each side that are not in a unit yet, or whose unit is not paired yet.
+    recent : tuple of arrays
+        Rows of the last units of a window, whose pairs are not complete yet.
+    bank : Bank, or None as long as the first rows wait for more
+        The kernels.
+    moments, lag : Moments and LagOne
+        All that is known of the pairs so far, and of their order.
+    last : array, shape (d, 1), optional
+        Values of the last pair that `lag` looked at.
+    n_units, position : int
+        Units that were paired, with and without those of merged streams.
+    n_dropped, n_omitted : int
+        Rows that found no room to wait, and rows in which something was missing.
+    """
+
+    waiting: Rows | None = None
+    recent: Rows | None = None
+    bank: Any = None
+    moments: Moments = NOTHING
+    lag: LagOne = LagOne(NOTHING)  # noqa: RUF009 (immutable)
+    last: Array | None = None
+    n_units: int = 0
+    position: int = 0
+    n_dropped: int = 0
+    n_omitted: int = 0
+
+    def with_bank(self, bank: Any) -> State:
+        """The same with kernels, and nothing seen of them."""
+        d = len(bank)
+        return replace(self, bank=bank, moments=Moments.empty(d), lag=LagOne.empty(d))
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How rows become pairs.
+
+    Parameters
+    ----------
+    family : Family
+        What units are.
+    R : int, optional
+        Width of the window; adjacent pairs without.
+    limit : int
+        Rows of a side that may wait.
+    """
+
+    family: Family
+    R: int | None
+    limit: int
+
+    @property
+    def step(self) -> int:
+        """Blocks that are paired at once: a multiple of this, so that adjacent units are."""
+        return 2 if self.R is None and self.family.units_per_block % 2 else 1
+
+    @property
+    def enough(self) -> int:
+        """Blocks that are worth a pass, and that bandwidths come from: the first 500 rows."""
+        room = self.limit // max(self.family.sizes)
+        blocks = min(MEDIAN_ROWS // self.family.rows_per_block, room)
+        return max(blocks - blocks % self.step, self.step, -(-2 // self.family.units_per_block))
+
+    def feed(self, state: State, batch: Rows, *, least: int | None = None) -> State:
+        """The state after a batch; rows wait as long as fewer than `least` blocks are ready."""
+        joined = batch if state.waiting is None else _joined(state.waiting, batch)
+        sizes = self.family.sizes
+        blocks = min(len(side) // size for side, size in zip(joined, sizes, strict=True))
+        blocks -= blocks % self.step
+        if blocks < (self.enough if least is None else least):
+            return self._wait(state, joined, 0)
+        if state.bank is None:
+            some = _first(joined, sizes, min(blocks, self.enough))
+            state = state.with_bank(self.family.fit(some))
+        used = _first(joined, sizes, blocks)
+        return self._wait(self._pair(state, used), joined, blocks)
+
+    def flush(self, state: State) -> State:
+        """The state with every pair that can be made of its rows."""
+        if state.waiting is None:
+            return state
+        least = self.step if state.bank else max(self.step, -(-2 // self.family.units_per_block))
+        return self.feed(state, _first(state.waiting, self.family.sizes, 0), least=least)
+
+    def _wait(self, state: State, joined: Rows, blocks: int) -> State:
+        """Keep what follows the first blocks of each side, up to the limit."""
+        pairs = zip(joined, self.family.sizes, strict=True)
+        rest = [side[blocks * size :] if blocks else side for side, size in pairs]
+        dropped = sum(max(0, len(side) - self.limit) for side in rest)
+        # A batch is the caller's, and may be large: what is kept of it is copied.
+        kept = tuple(
+            side if any(side is old for old in state.waiting or ()) else side[: self.limit].copy()
+            for side in rest
+        )
+        return replace(state, waiting=kept, n_dropped=state.n_dropped + dropped)
+
+    def _pair(self, state: State, rows: Rows) -> State:
+        """Moments of the pairs that come with the rows of whole blocks."""
+        new = len(rows[0]) // self.family.sizes[0] * self.family.units_per_block
+        old = 0
+        if state.recent is not None:
+            old = len(state.recent[0]) // self.family.sizes[0] * self.family.units_per_block
+            rows = _joined(state.recent, rows)
+        units = self.family.units(rows, state.bank)
+        if not state.position:
+            self.family.check(units)
+        first = max(0, old - self.R) if self.R else 0
+        pairing = Forward(self.R, first) if self.R else Adjacent()
+        moments = state.moments
+        if pairing.n_pairs(units.n_units):
+            moments += _finite(accumulate(units, pairing))
+        stop = units.n_units - (self.R or 0)
+        state = self._look(state, units, range(first, stop), state.position - old)
+        return replace(
+            state,
+            moments=moments,
+            recent=self._recent(rows, state.position + new),
+            n_units=state.n_units + new,
+            position=state.position + new,
+        )
+
+    def n_recent(self, n_units: int) -> list[int]:
+        """Rows of each side in the last R of so many units, in whole blocks."""
+        if self.R is None or n_units == 0:
+            return []
+        blocks = -(-min(self.R, n_units) // self.family.units_per_block)
+        return [blocks * size for size in self.family.sizes]
+
+    def _recent(self, rows: Rows, n_units: int) -> Rows | None:
+        """Rows of the last R units, in whole blocks."""
+        if self.R is None:
+            return None
+        sides = zip(rows, self.n_recent(n_units), strict=True)
+        return tuple(side[len(side) - count :].copy() for side, count in sides)
+
+    def _look(self, state: State, units: Testable, firsts: range, origin: int) -> State:
+        """Neighbouring values of the disjoint pairs (2i, 2i + 1), counted from the beginning."""
+        lag, last = state.lag, state.last
+        firsts = range(firsts.start + (origin + firsts.start) % 2, firsts.stop, 2)
+        start = (origin + firsts.start) // 2
+        for run in looked_at(range(start, start + len(firsts))):
+            a = firsts[run.start - start : run.stop - start]
+            values = units.values(Aligned(a, range(a.start + 1, a.stop + 1, 2)))
+            if last is not None and run.start % PERIOD:
+                values = np.concatenate([last, values], axis=1)
+            lag, last = lag + LagOne.of_values(values), values[:, -1:].copy()
+        return replace(state, lag=lag, last=last)
+
+    def total(self, state: State) -> Moments:
+        """Moments of all pairs, those among the last units of a window included."""
+        if self.R is None or state.recent is None:
+            return state.moments
+        units = self.family.units(state.recent, state.bank)
+        last = units.part(range(max(0, units.n_units - self.R), units.n_units))
+        if last.n_units < 2:
+            return state.moments
+        return state.moments + _finite(accumulate(last, Complete()))
+
+    def merge(self, state: State, other: State) -> State:
+        """Both together; what waits in the other comes next in this one."""
+        if state.bank is not None:
+            state = self.flush(state)
+        if other.bank is not None:
+            other = self.flush(other)
+            state = state if state.bank is not None else state.with_bank(other.bank)
+            state = replace(
+                state,
+                moments=state.moments + self.total(other),
+                lag=state.lag + other.lag,
+                last=None,
+                n_units=state.n_units + other.n_units,
+            )
+        state = replace(
+            state,
+            n_dropped=state.n_dropped + other.n_dropped,
+            n_omitted=state.n_omitted + other.n_omitted,
+        )
+        return state if other.waiting is None else self.feed(state, other.waiting)
+
+
+def _joined(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> Rows:
+    """Rows of each side one after the other; not copied where one is empty."""
+    pairs = zip(first, second, strict=True)
+    return tuple(b if not len(a) else a if not len(b) else np.concatenate([a, b]) for a, b in pairs)
+
+
+def _first(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
+    return tuple(side[: blocks * size] for side, size in zip(rows, sizes, strict=True))
+
+
+def _finite(moments: Moments) -> Moments:
+    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+        raise NonFiniteError(
+            "The kernels' values are not finite: the data is too large for them, or a kernel "
+            "returns nan or inf. Rescale the data, for example to unit variance."
+        )
+    return moments

@@ -1,0 +1,142 @@
+"""Kernels whose bandwidths come from the data: those of each family, from some of its rows.
+
+Bandwidths are symmetric functions of the rows of whole units, so that no flip changes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import InputError
+from nosplit.families.goodness_of_fit import SteinBank, default_stein_kernels
+from nosplit.families.independence import HsicUnits, Tensor, default_tensors
+from nosplit.families.two_sample import Grouped, Paired
+from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.recipes import Recipe, check_own_kernel
+
+__all__ = [
+    "MEDIAN_ROWS",
+    "SteinKernels",
+    "TensorKernels",
+    "fit_bank",
+    "fit_stein_bank",
+    "fit_tensors",
+    "stein_kernels",
+    "tensor_kernels",
+]
+
+Array = NDArray[np.float64]
+SteinKernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
+TensorKernels = Sequence[Any] | Callable[[float, float], Sequence[Any]] | None
+
+# Rows that the median heuristic looks at, in whole units.
+MEDIAN_ROWS = 500
+
+
+def _chosen(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
+    """Units that the median heuristic looks at, spread over all of them."""
+    count = max(2, min(n_units, int(MEDIAN_ROWS / rows_per_unit)))
+    return np.asarray((np.arange(count) * n_units) // count)
+
+
+# -- two samples -------------------------------------------------------------------------------
+
+
+def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
+    """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
+    kernels = recipe.build() if recipe.given else _fitted(recipe, units)
+    some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
+    for kernel in kernels:
+        check_own_kernel(kernel, some, others)
+    return Bank(kernels)
+
+
+def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
+    chosen = _chosen(units.n_units, units.rows_per_unit)
+    rows = np.concatenate([units.rows(int(u)) for u in chosen])
+    try:
+        return recipe.fit(rows)
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+
+
+# -- goodness of fit ---------------------------------------------------------------------------
+
+
+def stein_kernels(kernels: SteinKernels, bandwidth: float) -> tuple[Kernel, ...]:
+    """The kernels of a Stein test for data of this scale."""
+    if kernels is None:
+        return default_stein_kernels(bandwidth)
+    if isinstance(kernels, Kernel) and not isinstance(kernels, type):
+        return (kernels,)
+    if callable(kernels):
+        kernels = kernels(bandwidth)
+    if not isinstance(kernels, (list, tuple)) or not kernels:
+        raise InputError(
+            f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
+        )
+    return tuple(as_kernel(k) for k in kernels)
+
+
+def fit_stein_bank(kernels: SteinKernels, x: Array) -> SteinBank:
+    """The kernels, with bandwidths from some of the rows if they are not given."""
+    if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
+        return SteinBank(stein_kernels(kernels, 1.0))
+    count = min(len(x), MEDIAN_ROWS)
+    chosen = (np.arange(count) * len(x)) // count
+    return SteinBank(stein_kernels(kernels, median_bandwidth(x[chosen])))
+
+
+# -- independence ------------------------------------------------------------------------------
+
+
+def tensor_kernels(
+    kernels: TensorKernels, x: float, y: float, *, discrete: tuple[bool | Parts, bool | Parts]
+) -> tuple[Tensor, ...]:
+    """The product kernels for variables of these scales, of which some may name categories."""
+    if kernels is None:
+        return default_tensors(x, y, x_discrete=discrete[0], y_discrete=discrete[1])
+    given = kernels(x, y) if callable(kernels) else kernels
+    if not isinstance(given, (list, tuple)) or not given:
+        raise InputError(
+            "`kernels` must be pairs (k, l) of a kernel on x and a kernel on y, at least one, or "
+            f"a callable that gives them, got {given!r}."
+        )
+    return tuple(_tensor(pair) for pair in given)
+
+
+def _tensor(pair: Any) -> Tensor:
+    if isinstance(pair, Tensor):
+        return pair
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+        raise InputError(
+            f"`kernels` must hold pairs (k, l) of a kernel on x and a kernel on y, got {pair!r}. "
+            "`list(itertools.product(on_x, on_y))` makes all pairs."
+        )
+    return Tensor(as_kernel(pair[0]), as_kernel(pair[1]))
+
+
+def fit_tensors(
+    kernels: TensorKernels, units: HsicUnits, discrete: tuple[bool | Parts, bool | Parts]
+) -> tuple[Tensor, ...]:
+    """Kernels with bandwidths from the rows of whole units, which no permutation changes."""
+    if kernels is not None and not callable(kernels):
+        return tensor_kernels(kernels, 1.0, 1.0, discrete=discrete)
+    rows = [units.rows(int(u)) for u in _chosen(units.n_units, units.rows_per_unit)]
+    sides = zip(discrete, zip(*rows, strict=True), strict=True)
+    x, y = (_bandwidth(categories, np.concatenate(side)) for categories, side in sides)
+    return tensor_kernels(kernels, x, y, discrete=discrete)
+
+
+def _bandwidth(categories: bool | Parts, rows: NDArray[Any]) -> float:
+    """Median distance; 1 for categories, and where the rows that were looked at are all alike."""
+    if isinstance(categories, Parts):
+        rows, categories = rows[:, categories.numeric], not categories.numeric
+    if categories:
+        return 1.0
+    return 1.0 if np.all(rows == rows[0]) else median_bandwidth(rows)

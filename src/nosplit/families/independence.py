@@ -1,0 +1,271 @@
+"""Independence units: HSIC (Gretton et al. 2007).
+
+A unit holds q observations (x, y), with the cross-covariance of their features
+
+    Ψ = (q - 1)⁻¹ Σ (φ(x_i) - φ̄) ⊗ (ψ(y_i) - ψ̄),
+
+which has mean zero when x and y are independent. Two units give h = (q - 1)⁻² ⟨JKJ, JLJ⟩ on their
+blocks of kernel values K = k(x_i, x'_j) and L = l(y_i, y'_j), J = I - 11'/q.
+
+Permuting y inside a unit changes no distribution under independence. Random draws take the q
+cyclic shifts among those permutations: a pair of units then has q² values in all, which are
+computed once and looked up, and power is that of all permutations (benchmarks/hsic_unit_size.py).
+hh' averaged over all permutations of both units, (q - 1)⁻⁶ ⟨JK_uJ, JK_vJ⟩ ⟨JL_uJ, JL_vJ⟩, is
+unchanged by any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.families.cells import Cells, aligned_block, tile_block
+from nosplit.kernels import Delta, Kernel, Linear, Parts, gaussian_grid
+from nosplit.kernels.bank import Bank
+from nosplit.pairs.draws import unwrapped
+from nosplit.pairs.labellings import Labels, Tables, pairs_of
+from nosplit.pairs.order import Order, take
+from nosplit.pairs.pairing import Aligned, Band, Job, Tile
+
+__all__ = ["Blocks", "HsicUnits", "Tensor", "TensorBank", "default_tensors"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+# Bandwidths as multiples of the median distance (benchmarks/hsic_kernels.py).
+FACTORS = (0.25, 1.0, 4.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Tensor:
+    """The product k(x, x') l(y, y') of a kernel on x and a kernel on y.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Delta, Gaussian
+    >>> Tensor(Gaussian(1.0), Delta())
+    Gaussian(bandwidth=1.0) ⊗ Delta()
+    """
+
+    x: Kernel
+    y: Kernel
+
+    def __repr__(self) -> str:
+        return f"{self.x!r} ⊗ {self.y!r}"
+
+
+def default_tensors(
+    x_bandwidth: float,
+    y_bandwidth: float,
+    *,
+    x_discrete: bool | Parts = False,
+    y_discrete: bool | Parts = False,
+) -> tuple[Tensor, ...]:
+    """Gaussian kernels of three bandwidths on either side, all products, and a linear one.
+
+    Where a variable is discrete, the kernel on it is `Delta` throughout; where some of its columns
+    are, those of its `Parts`.
+
+    Examples
+    --------
+    >>> len(default_tensors(1.0, 1.0)), len(default_tensors(1.0, 1.0, y_discrete=True))
+    (10, 4)
+    """
+    x, flat_x = _side(x_bandwidth, x_discrete)
+    y, flat_y = _side(y_bandwidth, y_discrete)
+    products, flat = [Tensor(k, l) for k in x for l in y], Tensor(flat_x, flat_y)
+    return tuple(products if flat in products else [*products, flat])
+
+
+def _side(bandwidth: float, discrete: bool | Parts) -> tuple[tuple[Kernel, ...], Kernel]:
+    """Kernels on one variable, and one for its mean."""
+    if isinstance(discrete, Parts):
+        return discrete.kernels(bandwidth, FACTORS), discrete.flat
+    return ((Delta(),), Delta()) if discrete else (gaussian_grid(bandwidth, FACTORS), Linear())
+
+
+@dataclass(frozen=True)
+class TensorBank:
+    """The product kernels of a test; every factor is evaluated once.
+
+    Parameters
+    ----------
+    kernels : tuple of Tensor
+        The base kernels, in the order of the test's coordinates.
+    """
+
+    kernels: tuple[Tensor, ...]
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    @cached_property
+    def factors(self) -> tuple[Bank, Bank]:
+        """The different kernels on x and on y."""
+        return _distinct([t.x for t in self.kernels]), _distinct([t.y for t in self.kernels])
+
+    @cached_property
+    def places(self) -> tuple[Index, Index]:
+        """Which of the factors on x and on y each product is made of."""
+        x, y = (bank.kernels for bank in self.factors)
+        return (
+            np.array([x.index(t.x) for t in self.kernels]),
+            np.array([y.index(t.y) for t in self.kernels]),
+        )
+
+
+def _distinct(kernels: list[Kernel]) -> Bank:
+    found: list[Kernel] = []
+    for kernel in kernels:
+        if kernel not in found:
+            found.append(kernel)
+    return Bank(tuple(found))
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Centred blocks of kernel values of M pairs of units, scaled by √((a - 1)(b - 1)).
+
+    Attributes
+    ----------
+    K, L : array, shape (d, M, s, s)
+        Of the kernels on x and on y.
+    counts : pair of arrays of int, shape (M,)
+        Rows of the two units of each pair.
+    """
+
+    K: Array
+    L: Array
+    counts: tuple[Index, Index]
+
+    @property
+    def flat(self) -> tuple[Array, Array]:
+        """Both, (d, M, s²)."""
+        return self.K.reshape(*self.K.shape[:2], -1), self.L.reshape(*self.L.shape[:2], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class HsicUnits:
+    """N units of about q observations each.
+
+    Parameters
+    ----------
+    x, y : array, shape (n, p) and (n, r)
+        The observations.
+    order : Order
+        The order in which they are dealt to units.
+    bank : TensorBank
+        The kernels.
+    starts : array of int, shape (N + 1,)
+        Where in that order each unit begins.
+    units : range
+        Which positions are units of this object.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    order: Order
+    bank: TensorBank
+    starts: Index
+    units: range
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.units)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Observations in a unit, on average."""
+        return float(self.counts.mean())
+
+    @cached_property
+    def counts(self) -> Index:
+        """Observations in each unit."""
+        return np.diff(self.starts[self.units.start : self.units.stop + 1])
+
+    @cached_property
+    def size(self) -> int:
+        """Rows of a padded unit."""
+        return int(self.counts.max())
+
+    def part(self, units: range) -> HsicUnits:
+        """Some of the units, as units of their own."""
+        return replace(self, units=self.units[units.start : units.stop])
+
+    def draws(self, flips: int, rng: np.random.Generator) -> Labels:
+        """Random shifts of y inside units."""
+        return Labels(self, flips, rng)
+
+    def rows(self, unit: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """All rows of one unit, of x and of y, for the median heuristic."""
+        x, y = self._cells(range(unit, unit + 1))
+        return x.rows[0, : x.counts[0]], y.rows[0, : y.counts[0]]
+
+    def cells(self, units: range) -> tuple[Cells, Cells]:
+        """Rows of x and of y of units, which may run past the last one, to the first again."""
+        runs = [self._cells(run) for run in unwrapped(units, self.n_units)]
+        x, y = (
+            Cells(np.concatenate([c.rows for c in side]), np.concatenate([c.counts for c in side]))
+            for side in zip(*runs, strict=True)
+        )
+        return x[:: units.step], y[:: units.step]
+
+    def _cells(self, units: range) -> tuple[Cells, Cells]:
+        first, last = self.units[units.start], self.units[units.stop - 1] + 1
+        starts, counts = self.starts[first : last + 1], self.counts[units.start : units.stop]
+        positions = range(int(starts[0]), int(starts[-1]))
+        place = np.minimum(np.arange(self.size), counts[:, None] - 1)
+        place += (starts[:-1] - starts[0])[:, None]
+        x, y = (take(sample, self.order, positions)[place] for sample in (self.x, self.y))
+        return Cells(x, counts), Cells(y, counts)
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
+        match job:
+            case Aligned(a, b):
+                return self._values(self.blocks(a, b, *pairs_of(a, b, tile=False), tile=False))
+            case Band(units, R):
+                lags = [range(units.start + r, units.stop + r) for r in range(1, R + 1)]
+                return np.concatenate([self.values(Aligned(units, b)) for b in lags], axis=1)
+            case Tile(a, b):
+                i, j = np.indices((len(a), len(b))).reshape(2, -1)
+                h = self._values(self.blocks(a, b, i, j, tile=True))
+                return h.reshape(len(h), len(a), len(b))
+
+    def _values(self, blocks: Blocks) -> Array:
+        from nosplit._support.loops.cells import values
+
+        h = np.empty((len(self.bank), blocks.K.shape[1]))
+        values(*blocks.flat, *self.bank.places, h)
+        return h
+
+    def tables(self, a: range, b: range, *, tile: bool) -> Tables:
+        """Values of pairs of units under all shifts of y inside them."""
+        from nosplit._support.loops.cells import average, under_shifts
+
+        i, j = pairs_of(a, b, tile=tile)
+        blocks, places, d = self.blocks(a, b, i, j, tile=tile), self.bank.places, len(self.bank)
+        shifted, second = np.empty((len(i), self.size, self.size, d)), np.empty((d, d))
+        under_shifts(blocks.flat[0], blocks.L, *places, *blocks.counts, shifted)
+        average(*blocks.flat, *blocks.counts, *places, second)
+        return Tables(shifted, i, j, second)
+
+    def blocks(self, a: range, b: range, i: Index, j: Index, *, tile: bool) -> Blocks:
+        """Centred blocks of the pairs (a[i], b[j])."""
+        from nosplit._support.loops.cells import centre
+
+        left, right = self.cells(a), self.cells(b)
+        counts = left[0].counts[i], right[0].counts[j]
+        pair = []
+        for bank, one, other in zip(self.bank.factors, left, right, strict=True):
+            if tile:
+                pair.append(tile_block(bank, one, other, i, j))
+            else:
+                pair.append(aligned_block(bank, one, other))
+            centre(pair[-1], *counts)
+        return Blocks(pair[0], pair[1], counts)

@@ -1,0 +1,298 @@
+"""What "auto" picks, and what it will cost.
+
+The choice rests on sizes and on a fixed nominal cost model, never on a clock or on the data: the
+same data gives the same verdict on every machine, and exact calibration stays exact.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nosplit._support.checks import check_budget, resolve
+from nosplit.errors import InputError
+from nosplit.families.two_sample import MOST_ROWS
+from nosplit.inference.ranking import Exact
+from nosplit.kernels import Kernel, Laplace
+from nosplit.methods import Method, Naive
+from nosplit.pairs.draws import SMALLEST_TILE
+from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Window, as_pairing
+
+__all__ = ["ASYMPTOTIC", "Plan", "choose", "safe_window", "smallest_safe_pairs"]
+
+ASYMPTOTIC = "asymptotic"
+
+# Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
+NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
+NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 1.6
+SECONDS_FIXED = 0.01
+# A window narrower than this is not worth the price of exact calibration.
+SMALLEST_EXACT_WINDOW = 5
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the cost of a test depends on."""
+
+    n: int
+    m: int
+    p: int
+    d: int
+    bases: int = 1
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return min(self.n, self.m)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit, both samples together."""
+        return 1.0 + min(max(self.n, self.m) / self.n_units, MOST_ROWS)
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        n_pairs, combinations = pairing.n_pairs(self.n_units), self.rows_per_unit**2
+        bases = NS_COLUMN * self.p * self.bases
+        value = NS_PAIR + combinations * (NS_COMBINATION + bases + NS_KERNEL * self.d)
+        return SECONDS_FIXED + 1e-9 * (n_pairs * value + flips * self._flip(pairing, n_pairs))
+
+    def _flip(self, pairing: Pairing, n_pairs: int) -> float:
+        """Nominal nanoseconds of one draw: matrix products, or look-ups for unequal sizes."""
+        if self.n != self.m:
+            return NS_FLIP_LABEL * self.d * n_pairs
+        products = n_pairs
+        if isinstance(pairing, Window):
+            products = self.n_units * (max(pairing.R, SMALLEST_TILE) + pairing.R)
+        return NS_FLIP_SIGN * self.n_units + NS_FLIP_PRODUCT * self.d * products
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a test will be done.
+
+    Attributes
+    ----------
+    pairing : Pairing
+        Which pairs of units are looked at.
+    calibration : Exact or "asymptotic"
+        How the p-value is found.
+    n_units, n_pairs : int
+        Number of units and of pairs.
+    nominal_seconds : float
+        Cost by the fixed model, on one core; what `budget` is compared with.
+    reason : str
+        Why, in one sentence.
+    """
+
+    pairing: Pairing
+    calibration: Exact | str
+    n_units: int
+    n_pairs: int
+    nominal_seconds: float
+    reason: str
+    sizes: Sizes
+
+    @property
+    def pairs(self) -> str:
+        """Short name of the pairing."""
+        return pairing_name(self.pairing)
+
+    @property
+    def flips(self) -> int:
+        """Number of random draws; 0 for asymptotic calibration."""
+        return self.calibration.flips if isinstance(self.calibration, Exact) else 0
+
+    def estimated_seconds(self) -> float:
+        """Seconds this would take here on one core, from a short measurement of this machine."""
+        return self.nominal_seconds * _machine_factor()
+
+    def __str__(self) -> str:
+        how = f"exact ({self.flips} draws)" if self.flips else ASYMPTOTIC
+        return (
+            f"{self.pairs} pairs, {how} calibration: {self.n_pairs:,} pairs of "
+            f"{self.n_units:,} units, nominally {self.nominal_seconds:.2g} s of one core.\n"
+            f"{self.reason}"
+        )
+
+
+def pairing_name(pairing: Pairing) -> str:
+    """Short name of a pairing."""
+    match pairing:
+        case Window(R):
+            return f"window {R}"
+        case Blocks(size):
+            return f"blocks of {size}"
+    return type(pairing).__name__.lower()
+
+
+def safe_window(n_units: int) -> int:
+    """The widest window for which the normal approximation is trusted: √N / 5.
+
+    Wider ones are skewed: the level drifts to .06-.075 at √N / 2 (docs/safe_asymptotics.md).
+    """
+    return max(1, math.isqrt(n_units) // 5)
+
+
+def width(pairing: Pairing) -> int:
+    """Pairs that a unit takes part in, halved: R for a window."""
+    match pairing:
+        case Window(R):
+            return R
+        case Blocks(size):
+            return size // 2
+    return 1
+
+
+def smallest_safe_pairs(d: int) -> int:
+    """The fewest pairs for which d kernels are trusted with the normal approximation: 50 d.
+
+    With fewer the error of Σ̂ shows: .06 at 36 d, .12 at 7 d (docs/safe_asymptotics.md).
+    """
+    return 50 * d
+
+
+def safe_when_unequal(n_units: int, n_pairs: int, d: int) -> bool:
+    """Whether samples of different sizes are trusted with the normal approximation.
+
+    Pair values are then skewed for skewed data: .06-.09 below 500 units with 16 rows of one
+    sample for one of the other (docs/safe_asymptotics.md).
+    """
+    return n_units >= 500 and n_pairs >= 2 * smallest_safe_pairs(d)
+
+
+def kernel_bases(kernels: Sequence[Kernel]) -> int:
+    """Number of different base quantities: 2 if there are both Laplace kernels and others."""
+    return len({isinstance(k, Laplace) for k in kernels}) or 1
+
+
+def choose(
+    sizes: Sizes,
+    *,
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    method: Method | None = None,
+    budget: float = 1.0,
+) -> Plan:
+    """The most powerful test that fits the budget and is still calibrated.
+
+    Exact and complete if it fits; else exact with the widest window that fits, if that is at
+    least 5; else asymptotic with the widest safe window.
+    """
+    budget = check_budget(budget)
+    wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
+    kind = resolve_calibration(calibration)
+    if isinstance(method, Naive):
+        if isinstance(kind, Exact):
+            raise InputError('`method="naive"` has no exact form. Use calibration="asymptotic".')
+        kind = ASYMPTOTIC
+    if isinstance(wanted, Complete) and kind == ASYMPTOTIC:
+        raise InputError(
+            '`pairs="complete"` has no normal limit, so calibration="asymptotic" would be wrong. '
+            'Use calibration="exact", or a window such as '
+            f"pairs={safe_window(sizes.n_units)}."
+        )
+    if wanted is not None:
+        return _fixed_pairs(sizes, wanted, kind, budget)
+    if isinstance(kind, Exact):
+        return _exact(sizes, kind, budget, smallest=1) or _plan(
+            sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
+        )
+    exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW) if kind == "auto" else None
+    return exact or _asymptotic(sizes, budget)
+
+
+def resolve_calibration(calibration: Exact | str) -> Exact | str:
+    """An `Exact` object, "asymptotic" or "auto"."""
+    if isinstance(calibration, Exact):
+        return calibration
+    known: dict[str, Exact | str] = {"auto": "auto", ASYMPTOTIC: ASYMPTOTIC, "exact": Exact()}
+    if not isinstance(calibration, str):
+        raise InputError(f"`calibration` must be a name or Exact(...), got {calibration!r}.")
+    if calibration in known:
+        return known[calibration]
+    return resolve(calibration, known, "calibration")
+
+
+def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
+    flips = calibration.flips if isinstance(calibration, Exact) else 0
+    n_pairs = pairing.n_pairs(sizes.n_units)
+    seconds = sizes.seconds(pairing, flips)
+    return Plan(pairing, calibration, sizes.n_units, n_pairs, seconds, reason, sizes)
+
+
+def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: float) -> Plan:
+    if kind != "auto":
+        return _plan(sizes, pairing, kind, "Pairs and calibration are as asked for.")
+    exact = _plan(sizes, pairing, Exact(), "The pairs asked for fit the budget with exact flips.")
+    if isinstance(pairing, Complete) or exact.nominal_seconds <= budget:
+        return exact
+    return _plan(
+        sizes,
+        pairing,
+        ASYMPTOTIC,
+        f"Exact flips on the pairs asked for would take {exact.nominal_seconds:.2g} nominal "
+        f"seconds, more than the budget of {budget:g}.",
+    )
+
+
+def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:
+    """All pairs, or the widest window that fits if it is not narrower than `smallest`."""
+    complete = _plan(sizes, Complete(), kind, f"All pairs fit the budget of {budget:g} s.")
+    if complete.nominal_seconds <= budget:
+        return complete
+    R = _widest(sizes, kind.flips, budget)
+    if smallest > R:
+        return None
+    return _plan(sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s.")
+
+
+def _widest(sizes: Sizes, flips: int, budget: float) -> int:
+    """The widest window that fits the budget, by bisection; 0 if none does."""
+    low, high = 0, (sizes.n_units - 1) // 2
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sizes.seconds(Window(middle), flips) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _asymptotic(sizes: Sizes, budget: float) -> Plan:
+    safe = safe_window(sizes.n_units)
+    R = min(safe, _widest(sizes, 0, budget))
+    if R < 1:
+        return _plan(sizes, Linear(), ASYMPTOTIC, "The data is large for the budget: linear pairs.")
+    why = (
+        "the widest for which the normal approximation is trusted"
+        if safe == R
+        else f"the widest that fits the budget of {budget:g} s"
+    )
+    return _plan(sizes, Window(R), ASYMPTOTIC, f"A window of {R} is {why}.")
+
+
+def _machine_factor() -> float:
+    """Measured over nominal time of a small test: how much slower than nominal this machine is."""
+    from nosplit.families.two_sample import Paired
+    from nosplit.kernels import default_kernels
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.loop import accumulate_draws
+    from nosplit.pairs.order import Natural
+
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 400, 4))
+    kernels = default_kernels(2.0, 4.0)
+    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(400))
+    nominal = Sizes(400, 400, 4, len(kernels), 2).seconds(Complete(), 199)
+    best = math.inf
+    for _ in range(3):
+        draws = units.draws(199, np.random.default_rng(0))
+        start = time.perf_counter()
+        accumulate_draws(units, Complete(), draws, workers=1)
+        best = min(best, time.perf_counter() - start)
+    return best / nominal

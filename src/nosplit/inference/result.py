@@ -1,0 +1,298 @@
+"""What a test gives back."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_alpha
+from nosplit.methods.laws import Law
+
+__all__ = [
+    "GOODNESS",
+    "INDEPENDENCE",
+    "TWO_SAMPLE",
+    "KernelLine",
+    "Question",
+    "TestResult",
+    "format_p",
+    "kernel_label",
+]
+
+Array = NDArray[np.float64]
+
+# Kernels that a summary lists, those of the largest weights first.
+MOST_LINES = 12
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a test asks, and its two answers in words."""
+
+    text: str
+    rejected: str
+    kept: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+TWO_SAMPLE = Question(
+    "Do two samples come from the same distribution?",
+    "The samples differ",
+    "No evidence of a difference",
+)
+GOODNESS = Question(
+    "Does a sample come from the model?",
+    "The sample does not fit the model",
+    "No evidence against the model",
+)
+INDEPENDENCE = Question(
+    "Are two variables independent?",
+    "The variables depend on each other",
+    "No evidence of dependence",
+)
+
+
+class KernelLine(NamedTuple):
+    """What became of one kernel.
+
+    `weight` is its entry of β* on the scale of standard deviations, the largest being 1 in size:
+    β_u alone depends on the units of its statistic. `alone` is its own statistic τ_u / σ_u.
+    """
+
+    label: str
+    weight: float
+    alone: float
+    active: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult:
+    """The outcome of a test. It holds no data, and unpacks as `statistic, pvalue = result`.
+
+    Attributes
+    ----------
+    statistic : float
+        Value of the selected statistic; under exact calibration, the evidence that was ranked.
+    pvalue, log_pvalue : float
+        The p-value and its logarithm, which is exact where the p-value underflows.
+    weights : array, shape (d,)
+        The learned combination β* of the base statistics.
+    active : tuple of int
+        Active set 𝒰: the kernels on which the learned combination rests.
+    dof : int
+        Degrees of freedom l of the closed-form null law.
+    truncation : float or None
+        𝒱⁻, the lower end of a truncated normal null law; None where the law is another.
+    tau, cov : array
+        The base statistics τ, (d,), and the covariance matrix Σ̂ that was used, (d, d).
+    kernels : tuple
+        The base kernels, in the order of `weights`.
+    method, pairs, calibration : str
+        What was done.
+    n_units, n_pairs, n_used, n_left_out : int
+        Units, pairs of units, and rows that were used and that were not, both samples together.
+    warnings : tuple of str
+        What to know before relying on the result.
+    columns : tuple of str or None
+        Names of the columns that were compared; None for arrays as they came.
+    encoding : Encoding or None
+        How tables became rows of numbers; a pair of them for two variables.
+    """
+
+    # pytest would otherwise take the class for a test.
+    __test__ = False
+
+    statistic: float
+    log_pvalue: float
+    weights: Array
+    active: tuple[int, ...]
+    dof: int
+    truncation: float | None
+    tau: Array
+    cov: Array
+    kernels: tuple[Any, ...]
+    method: str
+    pairs: str
+    calibration: str
+    n_units: int
+    n_pairs: int
+    n_used: int
+    n_left_out: int
+    null: Law
+    question: Question
+    flips: int | None = None
+    warnings: tuple[str, ...] = field(default=())
+    columns: tuple[str, ...] | None = None
+    encoding: Any = None
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
+        p = math.exp(self.log_pvalue)
+        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
+            return round(p * (self.flips + 1)) / (self.flips + 1)
+        return max(p, float(np.nextafter(0.0, 1.0)))
+
+    def reject(self, alpha: float = 0.05) -> bool:
+        """Whether the null hypothesis is rejected at level alpha: pvalue ≤ alpha."""
+        return self.pvalue <= check_alpha(alpha)
+
+    def threshold(self, alpha: float = 0.05) -> float:
+        """The value from which the statistic rejects at level alpha."""
+        return self.null.isf(check_alpha(alpha))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; an infinite truncation is None."""
+        finite = self.truncation is not None and math.isfinite(self.truncation)
+        return {
+            "question": str(self.question),
+            "statistic": _number(self.statistic),
+            "pvalue": self.pvalue,
+            "log_pvalue": self.log_pvalue,
+            "method": self.method,
+            "pairs": self.pairs,
+            "calibration": self.calibration,
+            "flips": self.flips,
+            "n_units": self.n_units,
+            "n_pairs": self.n_pairs,
+            "n_used": self.n_used,
+            "n_left_out": self.n_left_out,
+            "kernels": [str(k) for k in self.kernels],
+            "weights": self.weights.tolist(),
+            "active": list(self.active),
+            "dof": self.dof,
+            "truncation": self.truncation if finite else None,
+            "tau": self.tau.tolist(),
+            "cov": self.cov.tolist(),
+            "warnings": list(self.warnings),
+            "columns": None if self.columns is None else list(self.columns),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"TestResult(statistic={self.statistic:.6g}, pvalue={format_p(self.log_pvalue)}, "
+            f"method={self.method!r}, pairs={self.pairs!r}, calibration={self.calibration!r})"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self, alpha: float = 0.05) -> str:
+        """The verdict at level alpha in words, how it was reached, and the learned weights."""
+        answer = self.question.rejected if self.reject(alpha) else self.question.kept
+        lines = [
+            f"{answer} (p = {format_p(self.log_pvalue)}, level {alpha:g}).",
+            f"  question   {self.question}",
+            f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
+            f"  method     {self.method}, {self._how()}",
+        ]
+        if self.pairs not in ("rows", "given"):
+            lines.append(f"  pairs      {self.pairs}: {self.n_pairs:,} of {self.n_units:,} units")
+        if self.pairs != "given":
+            left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+            lines.append(f"  rows       {self.n_used:,} used{left_out}")
+        if self.encoding is not None:
+            lines.append(f"  columns    {_columns_text(self.encoding)}")
+        lines += self._kernel_lines()
+        lines += [_wrapped("  warning    ", text) for text in self.warnings]
+        return "\n".join(lines)
+
+    def plot(self, *, kind: str = "overview", **options: Any) -> Any:
+        """Draw it, as a matplotlib figure: `nosplit.plot(res, kind=kind, **options)`."""
+        from nosplit.describe.plots import plot  # lazily, as below
+
+        return plot(self, kind=kind, **options)
+
+    def report(self, x: Any = None, y: Any = None, *, path: Any, **options: Any) -> Path:
+        """Write a report as one HTML file: `nosplit.report(res, x, y, path=path, **options)`."""
+        from nosplit.describe.report import (
+            report,  # lazily: a result is read more often than reported
+        )
+
+        return report(self, x, y, path=path, **options)
+
+    def _how(self) -> str:
+        if self.flips is None:
+            return f"{self.calibration} calibration"
+        least = format_p(-math.log(self.flips + 1))
+        return f"{self.calibration} calibration with {self.flips:,} draws (p ≥ {least})"
+
+    def by_kernel(self) -> list[KernelLine]:
+        """What became of each kernel, in the order of `kernels`."""
+        sd = np.sqrt(np.diagonal(self.cov))
+        weight = self.weights * sd
+        largest = np.max(np.abs(weight))
+        weight = weight / largest if largest > 0 else weight
+        alone = np.divide(self.tau, sd, out=np.zeros_like(sd), where=sd > 0)
+        return [
+            KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
+            for i, k in enumerate(self.kernels)
+        ]
+
+    def _kernel_lines(self) -> list[str]:
+        ranked = sorted(self.by_kernel(), key=lambda line: -abs(line.weight))
+        lines = ["  learned    weight   alone  (* active)"]
+        lines += [
+            f"             {k.weight:+.2f}{'*' if k.active else ' '} {k.alone:7.2f}  {k.label}"
+            for k in ranked[:MOST_LINES]
+        ]
+        if len(ranked) > MOST_LINES:
+            lines.append(f"             and {len(ranked) - MOST_LINES} of smaller weight")
+        return lines
+
+
+def kernel_label(kernel: Any) -> str:
+    """A kernel in few words: numbers to three digits, and no more than 60 characters.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Gaussian
+    >>> kernel_label(Gaussian(0.123456))
+    'Gaussian(0.123)'
+    """
+    text = kernel if isinstance(kernel, str) else repr(kernel)
+    if text.startswith("<"):  # an object without a repr of its own
+        text = type(kernel).__name__
+    text = text.replace("bandwidth=", "")
+    text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _columns_text(encoding: Any) -> str:
+    """How many columns of which kinds; of either variable where there are two."""
+    if not isinstance(encoding, tuple):
+        return str(encoding)
+    sides = zip("xy", encoding, strict=True)
+    return "; ".join(f"{name}: {side}" for name, side in sides if side is not None)
+
+
+def _wrapped(head: str, text: str) -> str:
+    return textwrap.fill(text, 99, initial_indent=head, subsequent_indent=" " * len(head))
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def format_p(log_pvalue: float) -> str:
+    """A p-value in words a person can read, whatever its size."""
+    if log_pvalue > math.log(1e-4):
+        return f"{math.exp(log_pvalue):.4f}"
+    exponent = math.floor(log_pvalue / math.log(10.0))
+    mantissa = math.exp(log_pvalue - exponent * math.log(10.0))
+    if f"{mantissa:.1f}" == "10.0":
+        mantissa, exponent = 1.0, exponent + 1
+    return f"{mantissa:.1f}e{exponent:+03d}"

@@ -1,0 +1,194 @@
+"""Several kernels evaluated together on the same pairs of rows.
+
+Built-in kernels become a short program for the compiled loops: base quantities are computed once,
+and a bandwidth whose exponent is 2^k times another's takes powers instead of an exponential.
+Anything else (a user's own kernel, a sum, a product) is called as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.kernels import (
+    IMQ,
+    Gaussian,
+    Kernel,
+    Laplace,
+    Layout,
+    Linear,
+    Matern,
+    Polynomial,
+    Shared,
+    tile_base,
+)
+
+__all__ = ["Bank"]
+
+Array = NDArray[np.float64]
+
+# As in `_loops` and `_evaluate`, which are not imported before they are needed (numba).
+GAUSSIAN, LAPLACE, IMQ_, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
+SQ, L1, DOT = range(3)
+
+# Squarings in a row: each doubles the relative error, 2^8 roundings are below 1e-13.
+MOST_SQUARINGS = 8
+# Columns from which one matrix product beats a loop over differences.
+WIDE = 32
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One kernel for the compiled loops."""
+
+    kernel: int
+    kind: int
+    base: int
+    p1: float
+    p2: float = 0.0
+
+    @property
+    def chains(self) -> bool:
+        """Whether its values are exp(-p1 * base), so that grids share one exponential."""
+        return self.kind in (GAUSSIAN, LAPLACE)
+
+
+def _operation(index: int, kernel: Kernel) -> Operation | None:
+    match kernel:
+        case Gaussian(bandwidth):
+            return Operation(index, GAUSSIAN, SQ, 0.5 / bandwidth**2)
+        case Laplace(bandwidth):
+            return Operation(index, LAPLACE, L1, 1.0 / bandwidth)
+        case IMQ(bandwidth, exponent):
+            return Operation(index, IMQ_, SQ, 1.0 / bandwidth**2, exponent)
+        case Matern(bandwidth, nu):
+            kind = {0.5: MATERN12, 1.5: MATERN32, 2.5: MATERN52}[nu]
+            return Operation(index, kind, SQ, float(np.sqrt(2.0 * nu)) / bandwidth)
+        case Polynomial(degree, offset):
+            return Operation(index, POLYNOMIAL, DOT, float(degree), offset)
+    return None
+
+
+@dataclass(frozen=True)
+class Bank:
+    """The kernels of a test.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The base kernels, in the order of the test's coordinates.
+    """
+
+    kernels: tuple[Kernel, ...]
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """What the compiled loops take over, coarse bandwidths first."""
+        found = [_operation(i, k) for i, k in enumerate(self.kernels)]
+        return sorted((o for o in found if o), key=lambda o: (o.kind, o.p1))
+
+    @cached_property
+    def linear(self) -> list[int]:
+        """Indices of the linear kernels: their pair values are inner products of unit features."""
+        return [i for i, k in enumerate(self.kernels) if isinstance(k, Linear)]
+
+    @cached_property
+    def linear_rows(self) -> NDArray[np.int64]:
+        """`linear`, for the compiled loops."""
+        return np.array(self.linear, dtype=np.int64)
+
+    @cached_property
+    def others(self) -> list[int]:
+        """Indices of the kernels that are called as they are."""
+        known = {o.kernel for o in self.operations}.union(self.linear)
+        return [i for i in range(len(self.kernels)) if i not in known]
+
+    def called(
+        self, layout: Layout, pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]
+    ) -> Iterator[tuple[int, list[Array]]]:
+        """Index of each of the `others`, and its values on each of the pairs of rows."""
+        if self.others:
+            shared = [Shared(layout, a, b) for a, b in pairs]
+            for u in self.others:
+                yield u, [rows.values(self.kernels[u]) for rows in shared]
+
+    @cached_property
+    def want(self) -> NDArray[np.bool_]:
+        """Which base quantities the compiled loops need."""
+        bases = {o.base for o in self.operations}
+        return np.array([b in bases for b in (SQ, L1, DOT)])
+
+    @cached_property
+    def program(self) -> tuple[NDArray[Any], ...]:
+        """The operations as arrays: kinds, bases, p1, p2, rows (see `_evaluate`)."""
+        ops = self.operations
+        kinds, p1 = [o.kind for o in ops], [o.p1 for o in ops]
+        depth = [0] * len(ops)
+        for i in range(1, len(ops)):
+            if not ops[i].chains or ops[i].kind != ops[i - 1].kind:
+                continue
+            times = _power_of_two(ops[i].p1 / ops[i - 1].p1)
+            if times is not None and depth[i - 1] + times <= MOST_SQUARINGS:
+                kinds[i], p1[i], depth[i] = SQUARED, times, depth[i - 1] + times
+        return (
+            np.array(kinds, dtype=np.int64),
+            np.array([o.base for o in ops], dtype=np.int64),
+            np.array(p1, dtype=np.float64),
+            np.array([o.p2 for o in ops], dtype=np.float64),
+            np.array([o.kernel for o in ops], dtype=np.int64),
+        )
+
+    def evaluate(self, bases: Sequence[Array], weights: Array, out: Array) -> None:
+        """Rows of `out`, (d, M), that the program covers, from base quantities, (C, M) each."""
+        if self.operations:
+            from nosplit._support.loops.values import evaluate, room_for
+
+            evaluate(self.program, *bases, weights, room_for(), out, 0, out.shape[1])
+
+    def empty_bases(self, combinations: int, pairs: int) -> tuple[Array, Array, Array]:
+        """Room for the base quantities that are wanted."""
+        sq, l1, dot = (np.empty((combinations, pairs if w else 0)) for w in self.want)
+        return sq, l1, dot
+
+    def tile_bases(self, a: NDArray[Any], b: NDArray[Any], out: Sequence[Array]) -> None:
+        """Base quantities of all rows of a with all rows of b, each (A, B), into `out`."""
+        from nosplit._support.loops.bases import tile_l1, tile_sq
+
+        bt = np.ascontiguousarray(b.T)
+        if self.want[SQ]:
+            if a.shape[1] >= WIDE and a.dtype == np.float64:
+                _wide_sq(a, b, out[SQ])
+            else:
+                tile_sq(a, bt, out[SQ])
+        if self.want[L1]:
+            tile_l1(a, bt, out[L1])
+        if self.want[DOT]:
+            out[DOT][...] = tile_base("dot", a, b)
+
+
+def _power_of_two(ratio: float) -> int | None:
+    times = round(float(np.log2(ratio)))
+    return times if times >= 1 and abs(ratio / 2.0**times - 1.0) < 4e-16 else None
+
+
+def _wide_sq(a: NDArray[Any], b: NDArray[Any], out: Array) -> None:
+    """Squared distances by a matrix product, put right where it cancels.
+
+    Rows are centred first; an entry below 5 % of the squared lengths it is a difference of is
+    computed again from the differences.
+    """
+    from nosplit._support.loops.bases import mend_sq
+
+    centre = b.mean(axis=0)
+    a, b = a - centre, b - centre
+    left, right = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
+    np.matmul(a, b.T, out=out)
+    mend_sq(a, b, left, right, out)

@@ -1,0 +1,171 @@
+"""What `kernels=` may be: kernels, the name of a set, or a function of the data's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import resolve
+from nosplit.errors import InputError
+from nosplit.kernels import (
+    Combination,
+    Delta,
+    Kernel,
+    Mixed,
+    OnColumns,
+    Product,
+    ProfileKernel,
+    Scaled,
+    Sum,
+    as_kernel,
+    default_kernels,
+    median_bandwidth,
+    paper_kernels,
+)
+
+__all__ = [
+    "KERNEL_SETS",
+    "Kernels",
+    "Recipe",
+    "as_recipe",
+    "check_looks_at",
+    "check_own_kernel",
+]
+
+Kernels = Kernel | Sequence[Kernel] | Callable[[float, float], Sequence[Kernel]] | str | None
+
+KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
+    "default": default_kernels,
+    "paper1": lambda bandwidth, _: paper_kernels(1, bandwidth),
+    "paper2": lambda bandwidth, _: paper_kernels(2, bandwidth),
+    "paper6": lambda bandwidth, _: paper_kernels(6, bandwidth),
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Kernels as a function of two median distances, L2 and L1; `given` ones ignore them.
+
+    The distances are those of some `columns` only, where there are categories too.
+    """
+
+    make: Callable[[float, float], Any]
+    given: bool = False
+    columns: tuple[int, ...] | None = None
+
+    def fit(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
+        """The kernels for data of which these are some rows."""
+        if self.given or self.columns == ():
+            return self.build()
+        if self.columns is not None:
+            rows = rows[:, self.columns]
+            if np.all(rows == rows[0]):
+                return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
+        return self.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+
+    def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
+        """The kernels for data of this scale."""
+        try:
+            made = self.make(bandwidth, l1_bandwidth)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                "`kernels` as a function must take the median L2 and L1 distances and return "
+                f"kernels, but it failed: {error!r}. To use a function as a kernel, put it in a "
+                "list."
+            ) from error
+        return _as_kernels(made)
+
+
+def as_recipe(kernels: Kernels) -> Recipe:
+    """The recipe that an argument `kernels` stands for.
+
+    Examples
+    --------
+    >>> as_recipe("paper2").build(3.0)
+    (Gaussian(bandwidth=3.0), Linear())
+    """
+    if kernels is None or isinstance(kernels, str):
+        return Recipe(resolve(kernels or "default", KERNEL_SETS, "kernels"))
+    # A class has the attributes of its instances, so it would pass for a kernel.
+    if callable(kernels) and not isinstance(kernels, Kernel | type):
+        return Recipe(kernels)
+    given = _as_kernels(kernels)
+    return Recipe(lambda *_: given, given=True)
+
+
+def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
+    if isinstance(kernels, Kernel):
+        return (as_kernel(kernels),)
+    if isinstance(kernels, str) or not hasattr(kernels, "__iter__"):
+        raise InputError(
+            f"`kernels` must be a kernel, a sequence of kernels or a name, got {kernels!r}."
+        )
+    built = tuple(as_kernel(kernel) for kernel in kernels)
+    if not built:
+        raise InputError("`kernels` must have at least one kernel, got none.")
+    return built
+
+
+def check_looks_at(kernel: Kernel, categorical: tuple[int, ...]) -> None:
+    """Check that no kernel for numbers looks at codes of categories."""
+    match kernel:
+        case OnColumns(inner, columns):
+            if set(columns) & set(categorical):
+                check_looks_at(inner, categorical)
+        case Sum(parts) | Product(parts) | Combination(parts):
+            for part in parts:
+                check_looks_at(part, categorical)
+        case Mixed(numbers, categories):
+            check_looks_at(numbers, categorical)
+            check_looks_at(categories, categorical)
+        case Scaled(_, inner):
+            check_looks_at(inner, categorical)
+        case ProfileKernel() if not isinstance(kernel, Delta):
+            raise InputError(
+                f"`kernels` must not compare categories as if they were numbers, got {kernel!r} "
+                f"where columns {', '.join(map(str, categorical))} are categories. Use "
+                "`OnColumns(kernel, columns)` of nosplit.kernels, leave those columns out with "
+                "exclude=, or give no kernels."
+            )
+
+
+def check_own_kernel(kernel: Kernel, a: NDArray[Any], b: NDArray[Any]) -> None:
+    """Try a kernel that is not built in on a few rows: shapes, real values, symmetry."""
+    if isinstance(kernel, ProfileKernel):
+        return
+    with np.errstate(all="ignore"):  # overflow is found later, where it matters
+        tile = _values(kernel, "tile", (a, b), (len(a), len(b)))
+        turned = _values(kernel, "tile", (b, a), (len(b), len(a))).T
+        n = min(len(a), len(b))
+        aligned = _values(kernel, "aligned", (a[:n], b[:n]), (n,))
+    if not _close(tile, turned):
+        raise InputError(f"`kernels` must be symmetric, got k(a, b) ≠ k(b, a) from {kernel!r}.")
+    if not _close(aligned, np.diagonal(tile[:n, :n])):
+        raise InputError(
+            f"`kernels` must have an `aligned` that is the diagonal of `tile`, got other values "
+            f"from {kernel!r}."
+        )
+
+
+def _values(
+    kernel: Kernel, layout: str, rows: tuple[NDArray[Any], NDArray[Any]], shape: tuple[int, ...]
+) -> NDArray[Any]:
+    values = np.asarray(getattr(kernel, layout)(*rows))
+    if values.shape != shape or values.dtype.kind not in "fiub":
+        raise InputError(
+            f"`kernels` must return real numbers of shape {shape} from `{layout}` for rows of "
+            f"shapes {rows[0].shape} and {rows[1].shape}, got {values.dtype} of shape "
+            f"{values.shape} from {kernel!r}."
+        )
+    return values
+
+
+def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    size = np.max(np.abs(a), initial=0.0, where=np.isfinite(a))
+    return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6 * size, equal_nan=True))

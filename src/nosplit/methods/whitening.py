@@ -1,0 +1,331 @@
+"""What the tests need of normal vectors: whitening, selection of one, the polyhedral lemma.
+
+Everything here takes d numbers and a d x d matrix. Arrays may carry a leading batch axis: `tau`
+is (B, d) and `cov` (1, d, d), shared by the batch, or (B, d, d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._support.checks import (
+    FARTHEST,
+    check_covariance,
+    check_joint,
+    check_matrix,
+    check_vector,
+)
+from nosplit.errors import InputError
+from nosplit.methods.tails import log_truncated_sf
+
+__all__ = [
+    "PolyhedralTruncation",
+    "Whitened",
+    "Whitening",
+    "optimal_weights",
+    "polyhedral_truncation",
+    "select_one",
+]
+
+Array = NDArray[np.float64]
+
+# Correlation above which two candidates count as one (1 - c_ju in the truncation's denominator).
+COPY = 1e-12
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """How a covariance matrix is inverted.
+
+    Parameters
+    ----------
+    standardise : bool
+        Work on the correlation matrix (default). `False` truncates the covariance matrix itself,
+        the rule of Appendix E of the paper; the outcome then depends on the units of the data.
+    rcond : float
+        Eigenvalues below `rcond` times the largest count as zero.
+
+    Examples
+    --------
+    >>> Whitening()(np.diag([4.0, 1.0])).rank
+    array([2])
+    """
+
+    standardise: bool = True
+    rcond: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.rcond < 1.0:
+            raise InputError(f"`rcond` must be in [0, 1), got {self.rcond!r}.")
+
+    def __call__(self, cov: Array) -> Whitened:
+        """Factor one covariance matrix, (d, d), or a batch, (K, d, d)."""
+        cov = cov if cov.ndim == 3 else cov[None]
+        diagonal = np.diagonal(cov, axis1=1, axis2=2)
+        live = diagonal > 0
+        scale = np.where(live, np.sqrt(np.where(live, diagonal, 1.0)), 1.0)
+        if not self.standardise:
+            # One common factor keeps eigenvalues of any magnitude in range; it cancels.
+            scale = np.broadcast_to(scale.max(axis=1, keepdims=True), scale.shape)
+        C = cov / scale[:, :, None] / scale[:, None, :]
+        values, vectors = np.linalg.eigh(C)
+        if np.any(values[:, 0] < -1e-6 * values[:, -1]):
+            raise InputError(
+                "`cov` must be positive semidefinite; its smallest eigenvalue is "
+                f"{(values[:, 0] / values[:, -1]).min():.2g} times its largest."
+            )
+        keep = values > self.rcond * values[:, -1:]
+        rank = np.count_nonzero(keep, axis=1)
+        root = np.sqrt(np.where(keep, values, 0.0))
+        inverse = np.where(keep, 1.0 / np.where(keep, root, 1.0), 0.0)
+        rows = vectors.transpose(0, 2, 1) * _seen(vectors, np.where(keep, values, 0.0))[:, None, :]
+        return Whitened(
+            scale=scale,
+            root=root[:, :, None] * rows,
+            inverse_root=inverse[:, :, None] * rows,
+            rank=rank,
+            # Full rank: the matrix as it came, not as its factors multiply out.
+            gram=np.where((rank == C.shape[1])[:, None, None], C, gram(root[:, :, None] * rows)),
+            # Below every pivot of a matrix of full rank, above what near-copies leave.
+            dependent=max(0.05 * self.rcond, 32.0 * float(np.finfo(float).eps)),
+        )
+
+
+def _seen(vectors: Array, values: Array) -> NDArray[np.bool_]:
+    """Coordinates on which the kept eigenvectors are more than rounding noise, (K, d).
+
+    A coordinate without variance must not come back to life as noise over noise. The noise of
+    an eigenvector is inverse to its eigenvalue.
+    """
+    share = np.max(np.abs(vectors) * values[:, None, :], axis=2)
+    return np.asarray(share > 64.0 * float(np.finfo(float).eps) * values[:, -1:])
+
+
+def gram(root: Array) -> Array:
+    """B'B for each B of a batch."""
+    return np.asarray(root.transpose(0, 2, 1) @ root)
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """A factored covariance matrix (or K of them): C = B'B on the scale D, A = B'^+ .
+
+    `root` is B and `inverse_root` A; both are (K, d, d), with rows of zeros for the eigenvalues
+    that count as zero, so that a batch of different ranks is still one array.
+    """
+
+    scale: Array
+    root: Array
+    inverse_root: Array
+    rank: NDArray[np.int_]
+    gram: Array
+    dependent: float
+
+    def whiten(self, tau: Array) -> Array:
+        """Standardised and whitened statistics: w = Λ^(-1/2) V' D^(-1) τ, (B, d)."""
+        return apply(self.inverse_root, tau / self.scale)
+
+    def colour(self, w: Array) -> Array:
+        """The statistics D^(-1) τ that whiten to w (their projection on the range of C)."""
+        return apply(self.root.transpose(0, 2, 1), w)
+
+    def weights(self, w: Array) -> Array:
+        """The combination β = D^(-1) V Λ^(-1/2) w, for which β'τ is the inner product with w."""
+        return apply(self.inverse_root.transpose(0, 2, 1), w) / self.scale
+
+    def inverse_gram(self) -> Array:
+        """C^+ on the scale D, (K, d, d)."""
+        return gram(self.inverse_root)
+
+    def one(self, k: int) -> Whitened:
+        """The k-th of the K matrices, as a batch of one."""
+        return Whitened(
+            scale=self.scale[k : k + 1],
+            root=self.root[k : k + 1],
+            inverse_root=self.inverse_root[k : k + 1],
+            rank=self.rank[k : k + 1],
+            gram=self.gram[k : k + 1],
+            dependent=self.dependent,
+        )
+
+
+def apply(matrix: Array, vectors: Array) -> Array:
+    """M v for each v of a batch: one matrix for all of it, or one each."""
+    if matrix.shape[0] == 1:
+        return np.asarray(vectors @ matrix[0].T)
+    return np.asarray(np.einsum("kij,kj->ki", matrix, vectors))
+
+
+def unit(vectors: Array) -> Array:
+    """Rows scaled to Euclidean length one without overflow; rows of zeros stay."""
+    top = np.max(np.abs(vectors), axis=-1, keepdims=True, initial=0.0)
+    scaled = vectors / np.where(top > 0, top, 1.0)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return np.asarray(scaled / np.where(length > 0, length, 1.0))
+
+
+class Selected(NamedTuple):
+    """The winner among jointly normal candidates, and the truncation its victory implies."""
+
+    winner: NDArray[np.int_]
+    statistic: Array
+    truncation: Array
+
+
+def select_one(G: Array, rho: Array) -> Selected:
+    """Corollary 1: the largest of s_j = ρ_j / √G_jj and where its null law is cut off.
+
+    Given that u wins and given what is independent of s_u, the null law of s_u is the standard
+    normal truncated below at 𝒱⁻ = s_u - min_j (s_u - s_j) / (1 - c_ju).
+
+    Parameters
+    ----------
+    G : array, shape (1, d, d) or (B, d, d)
+        Covariance matrices.
+    rho : array, shape (B, d)
+        Jointly normal values.
+    """
+    sd = np.sqrt(np.diagonal(G, axis1=1, axis2=2))
+    live = sd > 0
+    safe = np.where(live, sd, 1.0)
+    s = np.where(live, rho / safe, -np.inf)
+    rows = np.arange(len(rho))
+    which = rows if G.shape[0] > 1 else 0
+
+    def distance(u: NDArray[np.int_]) -> Array:
+        return np.asarray(1.0 - G[which, u] / safe / safe[which, u, None])
+
+    # Of copies the first wins, so that rounding, which knows the statistic's size, does not choose.
+    winner = np.argmax((distance(np.argmax(s, axis=1)) <= COPY) & live, axis=1)
+    top = s[rows, winner]
+    away = distance(winner)
+    rivals = (away > COPY) & live
+    lead = np.where(rivals, np.maximum(top[:, None] - s, 0.0), np.inf)
+    gap = lead / np.where(rivals, away, 1.0)
+    return Selected(winner, top, top - gap.min(axis=1))
+
+
+class PolyhedralTruncation(NamedTuple):
+    """A linear statistic of a normal vector and the interval that a selection leaves it."""
+
+    statistic: float
+    sd: float
+    lower: float
+    upper: float
+
+    @property
+    def log_pvalue(self) -> float:
+        """Log of the selective p-value of mean zero against a positive mean."""
+        value, lower, upper = (v / self.sd for v in (self.statistic, self.lower, self.upper))
+        return float(log_truncated_sf(value, lower, upper))
+
+    @property
+    def pvalue(self) -> float:
+        """Selective p-value of mean zero against a positive mean."""
+        return float(np.exp(self.log_pvalue))
+
+
+def polyhedral_truncation(
+    tau: ArrayLike, cov: ArrayLike, A: ArrayLike, b: ArrayLike, eta: ArrayLike
+) -> PolyhedralTruncation:
+    """Law of η'τ given that A τ ≤ b: a normal truncated to [𝒱⁻, 𝒱⁺] (Theorem 2).
+
+    The polyhedral lemma of Lee et al. (2016) for τ ~ N(μ, Σ): given the selection event and the
+    part of τ that is independent of η'τ, the statistic η'τ is normal with mean η'μ and variance
+    η'Ση, truncated to an interval.
+
+    Parameters
+    ----------
+    tau : array_like, shape (d,)
+        The observed vector; it must satisfy A τ ≤ b.
+    cov : array_like, shape (d, d)
+        Its covariance matrix Σ.
+    A : array_like, shape (s, d)
+        The selection event's matrix.
+    b : array_like, shape (s,)
+        The selection event's right-hand side.
+    eta : array_like, shape (d,)
+        The direction that is tested.
+
+    Returns
+    -------
+    PolyhedralTruncation
+        `statistic`, `sd`, `lower` and `upper`, on the scale of η'τ; `pvalue`, `log_pvalue`.
+
+    Examples
+    --------
+    The larger of two independent values was picked for the test:
+
+    >>> cut = polyhedral_truncation([2.0, 1.5], np.eye(2), [[-1.0, 1.0]], [0.0], [1.0, 0.0])
+    >>> cut.lower, cut.upper
+    (1.5, inf)
+    >>> round(cut.pvalue, 4)
+    0.3405
+    """
+    tau = check_vector(tau, "tau")
+    cov = check_covariance(cov, len(tau))
+    A = check_matrix(A, "A", columns=len(tau))
+    b = check_vector(b, "b", size=len(A))
+    eta = check_vector(eta, "eta", size=len(tau))
+    Whitening()(cov)  # to know that it is semidefinite
+    with np.errstate(over="ignore", invalid="ignore"):
+        cut = _cut(tau, cov, A, b, eta)
+        measurable = np.isfinite(cut.sd) and abs(cut.statistic) <= FARTHEST * cut.sd
+    if not measurable or np.isnan([cut.lower, cut.upper]).any():
+        raise InputError("`tau`, `cov`, `A`, `b` and `eta` have products that overflow.")
+    return cut
+
+
+def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTruncation:
+    variance = float(eta @ cov @ eta)
+    sd = float(np.sqrt(np.maximum(variance, 0.0)))
+    if sd <= 1e-7 * float(np.abs(eta) @ np.sqrt(np.diagonal(cov))):  # less is rounding
+        raise InputError(f"`eta` must have positive variance under `cov`, got {variance:g}.")
+    c = cov @ eta / variance
+    value = float(eta @ tau)
+    slope = A @ c
+    room = b - A @ (tau - c * value)
+    slack = 1e-9 * (np.abs(A) @ np.abs(tau) + np.abs(b))
+    if np.any(A @ tau > b + slack):
+        raise InputError("`tau` must satisfy the selection event A τ ≤ b; it does not.")
+    noise = 1e-12 * (np.abs(A) @ np.abs(c))
+    falling, rising = slope < -noise, slope > noise
+    lower = float(np.max(room[falling] / slope[falling], initial=-np.inf))
+    upper = float(np.min(room[rising] / slope[rising], initial=np.inf))
+    # The statistic lies between them; rounding must not say otherwise.
+    return PolyhedralTruncation(value, sd, min(lower, value), max(upper, value))
+
+
+def optimal_weights(mu: ArrayLike, cov: ArrayLike, *, whitening: Whitening | None = None) -> Any:
+    """Combination of base statistics with the largest signal-to-noise ratio, β^∞ (equation 3).
+
+    Parameters
+    ----------
+    mu : array_like, shape (d,)
+        Means of the base statistics.
+    cov : array_like, shape (d, d)
+        Their covariance matrix Σ.
+    whitening : Whitening, optional
+        How Σ is inverted.
+
+    Returns
+    -------
+    array, shape (d,)
+        Σ⁻¹μ scaled to length one.
+
+    Examples
+    --------
+    >>> optimal_weights([3.0, 4.0], [[1.0, 0.0], [0.0, 1.0]])
+    array([0.6, 0.8])
+    """
+    mu = check_vector(mu, "mu")
+    cov = check_covariance(cov, len(mu))
+    if not np.any(mu):
+        raise InputError("`mu` must have an entry other than 0: no combination is best.")
+    check_joint(mu[None], cov[None], ("mu", "cov"))
+    white = (whitening or Whitening())(cov)
+    return unit(white.weights(white.whiten(mu[None])))[0]

@@ -1,0 +1,66 @@
+"""Scores from whatever a caller has: a model, a function of NumPy, torch or JAX, or an array."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._support.checks import check_finite, numeric
+from nosplit.errors import InputError
+from nosplit.models.laws import Model
+
+__all__ = ["Score", "scores_of"]
+
+Array = NDArray[np.float64]
+Score = Model | Callable[[Any], Any] | ArrayLike
+
+
+def scores_of(score: Score, x: Array) -> Array:
+    """∇ log q at the rows of x, (n, p), checked.
+
+    A function is called with the NumPy array x; if it turns that down and torch is loaded, with a
+    tensor of the same rows.
+    """
+    if isinstance(score, type):
+        raise InputError(
+            f"`score` must be a model, a function or an array, got the class {score.__name__}. "
+            f"Call it: `{score.__name__}(...)`."
+        )
+    if isinstance(score, Model):
+        given = score.score(x)
+    elif callable(score):
+        given = _call(score, x)
+    else:
+        given = score
+    scores = np.ascontiguousarray(_array(given), dtype=np.float64)
+    if scores.ndim == 1 and x.shape[1] == 1:
+        scores = scores[:, None]
+    if scores.shape != x.shape:
+        raise InputError(
+            f"`score` must give one row of {x.shape[1]} for each of the {len(x)} rows of x, "
+            f"got shape {scores.shape}. It is the gradient of the log density, not the density."
+        )
+    check_finite(scores, "score")
+    return scores
+
+
+def _call(score: Callable[[Any], Any], x: Array) -> Any:
+    try:
+        return score(x)
+    except (TypeError, AttributeError):
+        torch = sys.modules.get("torch")
+        if torch is None:
+            raise
+        return score(torch.as_tensor(x))
+
+
+def _array(value: Any) -> NDArray[Any]:
+    """A NumPy array from an array-like; a torch tensor may be on a device or carry gradients."""
+    for name in ("detach", "cpu"):
+        method = getattr(value, name, None)
+        value = method() if callable(method) else value
+    return numeric(value, "score")

@@ -1,0 +1,1 @@
+"""Which pairs of units, random draws, the one loop over pairs, and moments. Knows no kernel."""

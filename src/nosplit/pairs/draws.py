@@ -1,0 +1,230 @@
+"""Random draws under which the null law does not change: sign flips and label permutations.
+
+Draw 0 is always the observed data. Draws are made a block of units at a time from a counter-based
+generator, so that any part can be had at any time, by any worker, without keeping the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.pairing import Aligned, Band, Job, Tile
+
+__all__ = [
+    "BLOCK",
+    "SMALLEST_TILE",
+    "Part",
+    "SignDraws",
+    "Signs",
+    "block_columns",
+    "column_moments",
+    "generator",
+    "signed_part",
+    "unwrapped",
+]
+
+Array = NDArray[np.float64]
+
+BLOCK = 128  # units drawn at once
+SMALLEST_TILE = 32  # units in a tile of a band
+_KEPT = 48  # blocks kept for the next tile
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What exact calibration takes from some pairs.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the observed values.
+    sums : array, shape (F, d)
+        Sum of the values under each draw, the observed one first.
+    second : array, shape (d, d)
+        Sum of their products u v, averaged over the draws that could have been.
+    """
+
+    moments: Moments
+    sums: Array
+    second: Array
+
+    def __add__(self, other: Part) -> Part:
+        return Part(
+            self.moments + other.moments, self.sums + other.sums, self.second + other.second
+        )
+
+
+def block_columns(draw: Callable[[int], NDArray[Any]], units: range, among: range) -> NDArray[Any]:
+    """Columns of a matrix of draws, put together from the blocks they lie in.
+
+    `units` are counted from the first of those they are `among`, and round again after the last.
+    """
+    parts = []
+    for run in unwrapped(units, len(among)):
+        places = among[run.start : run.stop]
+        for block in range(places.start // BLOCK, -(-places.stop // BLOCK)):
+            first = block * BLOCK
+            parts.append(draw(block)[:, max(places.start - first, 0) : places.stop - first])
+    columns = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    return columns[:, :: units.step]
+
+
+def unwrapped(units: range, n: int) -> list[range]:
+    """Runs of units, at most two, that span units which may go past the last, to the first."""
+    round_again = n if units.start >= n else 0
+    start, stop = units.start - round_again, units[-1] + 1 - round_again
+    if stop <= n:
+        return [range(start, stop)]
+    return [range(start, n), range(stop - n)]
+
+
+def generator(key: int, block: int) -> np.random.Generator:
+    """The generator of one block of units."""
+    return np.random.Generator(np.random.Philox(key=np.array([key, block], dtype=np.uint64)))
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """Signs ε ∈ {±1} for N units: all 2^N patterns if that is no more than asked for.
+
+    Parameters
+    ----------
+    n_units : int
+        Number of units N.
+    flips : int
+        Number of random draws besides the observed one.
+    rng : Generator
+        Source of the key.
+    """
+
+    n_units: int
+    flips: int
+    rng: np.random.Generator
+    exhaustive: bool = field(init=False)
+    units: range = field(init=False)
+    _block: Callable[[int], Array] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        exhaustive = self.n_units < 63 and 2**self.n_units <= self.flips + 1
+        key = int(self.rng.integers(2**63))
+        draw = self._pattern if exhaustive else (lambda block: self._random(key, block))
+        object.__setattr__(self, "exhaustive", exhaustive)
+        object.__setattr__(self, "units", range(self.n_units))
+        object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
+
+    def _pattern(self, block: int) -> Array:
+        """All sign patterns; the first is +1 throughout."""
+        numbers = np.arange(2**self.n_units)[:, None] >> np.arange(self.n_units)
+        return np.asarray(1.0 - 2.0 * (numbers & 1), dtype=np.float64)
+
+    def _random(self, key: int, block: int) -> Array:
+        raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)
+        signs = np.empty((self.flips + 1, BLOCK))
+        signs[0] = 1.0
+        bits = np.unpackbits(raw).reshape(self.flips, BLOCK)
+        np.subtract(1.0, 2.0 * bits, out=signs[1:])
+        return signs
+
+    def columns(self, units: range) -> Array:
+        """Signs of the given units, (F, T)."""
+        return block_columns(self._block, units, self.units)
+
+    def of(self, units: range) -> Signs:
+        """The same draws, for some of the units."""
+        part = copy(self)
+        object.__setattr__(part, "units", self.units[units.start : units.stop])
+        return part
+
+
+def signed_part(values: Array, job: Job, signs: Signs) -> Part:
+    """Sums of ε_a ε_b h(a, b) over the pairs of a job, for all draws, as matrix products."""
+    if isinstance(job, Tile):
+        return _signed_tile(values, job, signs)
+    moments = Moments.from_columns(values)
+    if isinstance(job, Aligned):
+        sums = (signs.columns(job.a) * signs.columns(job.b)) @ values.T
+    else:
+        sums = _signed_band(values, job, signs)
+    return Part(moments, sums, moments.n * moments.second_moment)
+
+
+def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
+    """A band is a row of small tiles, each (n, n + R) with R values in a row of it.
+
+    The zeros cost less than leaving them out: a matrix product does a number a cycle, sixteen
+    times what anything else here does.
+    """
+    N, R, d = len(job.units), job.R, len(values)
+    E = signs.columns(range(job.units.start, job.units.stop + R))
+    lags = values.reshape(d, R, N).transpose(0, 2, 1)
+    side = max(R, SMALLEST_TILE)
+    sums = np.zeros((len(E), d))
+    rows = np.arange(side)[:, None]
+    H = np.zeros((d, side, side + R - 1))
+    for start in range(0, N, side):
+        n = min(side, N - start)
+        H[:, rows[:n], rows[:n] + np.arange(R)] = lags[:, start : start + n]
+        Ea, Eb = E[:, start : start + n], E[:, start + 1 : start + n + R]
+        for u in range(d):
+            sums[:, u] += np.einsum("fj,fj->f", Ea @ H[u, :n, : n + R - 1], Eb)
+    return sums
+
+
+def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
+    moments = column_moments(values, job)
+    if job.a == job.b:
+        values = np.triu(values, 1)
+    Ea, Eb = signs.columns(job.a), signs.columns(job.b)
+    sums = np.stack([np.einsum("fj,fj->f", Ea @ H, Eb) for H in values], axis=1)
+    return Part(moments, sums, moments.n * moments.second_moment)
+
+
+class Signable(Protocol):
+    """Units whose values change sign with them."""
+
+    def part(self, units: range) -> Signable:
+        """Some of the units, as units of their own."""
+        ...
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SignDraws:
+    """Random signs of units: what swapping x and y does to two-sample units of one row each."""
+
+    units: Signable
+    signs: Signs
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether all patterns are used."""
+        return self.signs.exhaustive
+
+    def of(self, units: range) -> SignDraws:
+        """The same draws, for some of the units."""
+        return SignDraws(self.units.part(units), self.signs.of(units))
+
+    def part(self, job: Job) -> Part:
+        """Sums of the signed values over the pairs of a job, for all draws."""
+        return signed_part(self.units.values(job), job, self.signs)
+
+
+def column_moments(values: Array, job: Job) -> Moments:
+    """Moments of the values of a job, (d, M), or (d, A, B) for a tile: each pair once."""
+    if not isinstance(job, Tile):
+        return Moments.from_columns(values)
+    if job.a == job.b:
+        rows, columns = np.triu_indices(len(job.a), 1)
+        return Moments.from_columns(np.ascontiguousarray(values[:, rows, columns]))
+    return Moments.from_columns(values.reshape(len(values), -1))

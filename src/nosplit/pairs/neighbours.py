@@ -1,0 +1,121 @@
+"""Rows that arrive sorted, or that depend on one another: a check for one pass over the data.
+
+Values of disjoint pairs are independent if rows are, under the null hypothesis or not. Values of
+neighbouring pairs that are correlated show that rows are in some order, or that they are the output
+of a chain; a test that takes them to be independent then rejects too often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.lazy import special
+from nosplit.errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit.pairs.moments import Moments
+
+__all__ = ["LagOne", "looked_at"]
+
+Array = NDArray[np.float64]
+
+FALSE_ALARM = 1e-3
+# Of every so many pairs, the first so many are looked at: enough to tell, and of no cost.
+PERIOD, RUN = 65_536, 1024
+
+
+@dataclass(frozen=True, eq=False)
+class LagOne:
+    """Moments of neighbouring values (h_i, h_{i+1}) of disjoint pairs, for d kernels. They add.
+
+    Parameters
+    ----------
+    neighbours : Moments
+        Of 2d numbers: the values of a pair, and those of the next one.
+
+    Examples
+    --------
+    >>> rising = np.array([[1.0, 2.0, 3.0, 4.0, 5.0]])
+    >>> both = LagOne.of_values(rising) + LagOne.of_values(-rising)
+    >>> both.neighbours.n, both.correlations
+    (8, array([0.99...]))
+    """
+
+    neighbours: Moments
+
+    @classmethod
+    def empty(cls, d: int) -> LagOne:
+        """Nothing seen yet, d kernels: the identity of addition."""
+        return cls(Moments.empty(2 * d))
+
+    @classmethod
+    def of_values(cls, values: Array) -> LagOne:
+        """Of the values (d, M) of disjoint pairs, in the order of the rows."""
+        return cls(Moments.from_columns(np.concatenate([values[:, :-1], values[:, 1:]])))
+
+    def __add__(self, other: LagOne) -> LagOne:
+        if not isinstance(other, LagOne):
+            return NotImplemented
+        return LagOne(self.neighbours + other.neighbours)
+
+    @property
+    def d(self) -> int:
+        """Number of kernels."""
+        return len(self.neighbours.mean) // 2
+
+    @property
+    def correlations(self) -> Array:
+        """Correlation of neighbouring values, for every kernel; 0 where nothing varies."""
+        d, scatter = self.d, self.neighbours.scatter
+        variances = np.diagonal(scatter)
+        size = np.sqrt(variances[:d]) * np.sqrt(variances[d:])
+        product = np.diagonal(scatter, d)
+        return np.asarray(np.divide(product, size, out=np.zeros(d), where=size > 0))
+
+    def caveats(self) -> list[tuple[type[NosplitWarning], str]]:
+        """What to say of rows that look sorted or dependent.
+
+        For independent rows the correlations are normal with variance 1/M; the threshold leaves
+        one false alarm in a thousand over all kernels, a few with heavy tails.
+        """
+        n = self.neighbours.n
+        if n < 2:
+            return []
+        r = float(self.correlations.max())
+        if r * math.sqrt(n) < -special.ndtri(FALSE_ALARM / self.d):
+            return []
+        text = (
+            f"The rows look sorted, or as if they depended on one another (values of neighbouring "
+            f"pairs have a correlation of {r:.2f}), and the test takes them to be independent. "
+            "Shuffle the rows before they are paired; rows of a chain must be thinned."
+        )
+        return [(DependentRowsWarning, text)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON."""
+        return self.neighbours.to_dict()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LagOne:
+        """The inverse of `to_dict`."""
+        neighbours = Moments.from_dict(data)
+        if len(neighbours.mean) % 2:
+            raise InputError(f"`data` must be of 2d numbers, got {len(neighbours.mean)}.")
+        return cls(neighbours)
+
+
+def looked_at(pairs: range) -> list[range]:
+    """Runs of pairs whose values are looked at: the same whatever the batches they come in.
+
+    Examples
+    --------
+    >>> looked_at(range(1000, 66_000))
+    [range(1000, 1024), range(65536, 66000)]
+    """
+    starts = range(pairs.start // PERIOD * PERIOD, pairs.stop, PERIOD)
+    runs = [range(max(s, pairs.start), min(s + RUN, pairs.stop)) for s in starts]
+    return [run for run in runs if run]

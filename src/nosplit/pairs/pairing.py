@@ -1,0 +1,244 @@
+"""Pairings: which of the N(N - 1)/2 pairs of units are looked at.
+
+A pairing is cut into jobs of bounded size, always the same way for the same N, so that results do
+not depend on how many workers share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from nosplit._support.checks import resolve
+from nosplit.errors import InputError
+
+__all__ = [
+    "Adjacent",
+    "Aligned",
+    "Band",
+    "Blocks",
+    "Complete",
+    "Forward",
+    "Job",
+    "Linear",
+    "Pairing",
+    "Tile",
+    "Window",
+    "as_pairing",
+]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The pairs (a[i], b[i]) of two progressions of units."""
+
+    a: range
+    b: range
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.a)
+
+
+@dataclass(frozen=True)
+class Band:
+    """The pairs (i, i + r mod N) for i in `units` and r = 1…R."""
+
+    units: range
+    R: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.units) * self.R
+
+
+@dataclass(frozen=True)
+class Tile:
+    """All pairs of a unit in `a` with one in `b`; each pair once where they are the same units."""
+
+    a: range
+    b: range
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        n = len(self.a)
+        return n * (n - 1) // 2 if self.a == self.b else n * len(self.b)
+
+
+Job = Aligned | Band | Tile
+
+
+@runtime_checkable
+class Pairing(Protocol):
+    """A fixed set of pairs of N units."""
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        ...
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        ...
+
+
+def _chunks(n: int, size: int) -> Iterator[range]:
+    size = max(1, size)
+    return (range(start, min(start + size, n)) for start in range(0, n, size))
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The paper's pairs (i, N/2 + i): z_i = (x_i, x_{n+i}, y_i, y_{n+i})."""
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        return n_units // 2
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        half = n_units // 2
+        for part in _chunks(half, size):
+            yield Aligned(part, range(half + part.start, half + part.stop))
+
+
+@dataclass(frozen=True)
+class Adjacent:
+    """The pairs (2i, 2i + 1): the same law as `Linear`, for streams and partitions."""
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        return n_units // 2
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        for part in _chunks(n_units // 2, size):
+            start, stop = 2 * part.start, 2 * part.stop
+            yield Aligned(range(start, stop, 2), range(start + 1, stop + 1, 2))
+
+
+@dataclass(frozen=True)
+class Window:
+    """The pairs (i, i + r mod N), r = 1…R: an incomplete U-statistic."""
+
+    R: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.R, bool) or not isinstance(self.R, int) or self.R < 1:
+            raise InputError(f"`pairs` as a window must be an int ≥ 1, got {self.R!r}.")
+
+    def _check(self, n_units: int) -> None:
+        if (n_units - 1) // 2 < self.R:
+            raise InputError(
+                f"`pairs` = {self.R} is wider than {n_units} units allow: a window is at most "
+                f'{(n_units - 1) // 2} here. Use pairs="complete" for all pairs.'
+            )
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        self._check(n_units)
+        return n_units * self.R
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        self._check(n_units)
+        # At least R units a job: the R units read beyond a job's own are then at most as many.
+        return (Band(part, self.R) for part in _chunks(n_units, max(size // self.R, self.R)))
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The pairs (i, i + r), r = 1…R, of the units from `first` on that have R after them.
+
+    A window that does not go round: as units arrive, each is done once R more are there.
+    """
+
+    R: int
+    first: int = 0
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        return max(0, n_units - self.R - self.first) * self.R
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        for part in _chunks(n_units - self.R - self.first, max(size // self.R, self.R)):
+            yield Band(range(self.first + part.start, self.first + part.stop), self.R)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All pairs inside consecutive blocks of `size` units.
+
+    Examples
+    --------
+    >>> Blocks(64).n_pairs(640)
+    20160
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 2:
+            raise InputError(f"`size` of Blocks must be an int ≥ 2, got {self.size!r}.")
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        whole, rest = divmod(n_units, self.size)
+        return (whole * self.size * (self.size - 1) + rest * (rest - 1)) // 2
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        for block in _chunks(n_units, self.size):
+            yield from _all_pairs(block, size)
+
+
+@dataclass(frozen=True)
+class Complete:
+    """All pairs."""
+
+    def n_pairs(self, n_units: int) -> int:
+        """Number of pairs of `n_units` units."""
+        return n_units * (n_units - 1) // 2
+
+    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
+        """The pairs, cut into jobs of about `size` pairs."""
+        return _all_pairs(range(n_units), size)
+
+
+def _all_pairs(units: range, size: int) -> Iterator[Job]:
+    """Square tiles over the pairs of `units`, all of about the same side.
+
+    A tile of 2 × `size` pairs is large enough for matrix products to run at full speed.
+    """
+    parts = max(1, -(-len(units) // max(1, round((2 * size) ** 0.5))))
+    cuts = [len(units) * i // parts for i in range(parts + 1)]
+    ranges = [units[i:j] for i, j in pairwise(cuts)]
+    for i, a in enumerate(ranges):
+        if len(a) > 1:
+            yield Tile(a, a)
+        for b in ranges[i + 1 :]:
+            yield Tile(a, b)
+
+
+PAIRINGS: dict[str, Pairing] = {"linear": Linear(), "adjacent": Adjacent(), "complete": Complete()}
+
+
+def as_pairing(pairs: Pairing | str | int) -> Pairing:
+    """The pairing that a name, or an int for a window, is short for."""
+    if isinstance(pairs, (int, np.integer)):
+        return Window(pairs if isinstance(pairs, int) else int(pairs))
+    found = resolve(pairs, {**PAIRINGS, "auto": PAIRINGS["linear"]}, "pairs")
+    # A class has the attributes of its instances, so it would pass for a pairing.
+    if isinstance(found, type) or not isinstance(found, Pairing):
+        raise InputError(
+            f"`pairs` must be a name, an int (a window) or a pairing such as Blocks(64), "
+            f"got {found!r}."
+        )
+    return found

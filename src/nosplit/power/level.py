@@ -1,0 +1,336 @@
+"""How far a test can be trusted on data like yours.
+
+Its level under a merged null (Appendix D.1), and how much its p-value owes to the seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._support.checks import check_alpha, check_finite, check_int, check_rng
+from nosplit.api.two_sample import Seed, check_samples, fitted_units, sizes_of, two_sample_test
+from nosplit.data.files.opening import is_path, open_source, read_one
+from nosplit.data.samples import Options, Samples, two_samples
+from nosplit.engines.files.two_sample import in_memory, is_small, some_rows
+from nosplit.errors import InputError, NosplitWarning
+from nosplit.families.two_sample import Paired
+from nosplit.inference.plan import Plan, choose
+from nosplit.inference.ranking import Exact
+from nosplit.inference.run import as_method, settle
+from nosplit.kernels.recipes import Kernels, Recipe
+from nosplit.methods import Method, Split
+from nosplit.pairs.loop import accumulate_draws
+from nosplit.pairs.pairing import Pairing
+
+__all__ = [
+    "CalibrationCheck",
+    "SeedSensitivity",
+    "calibration_check",
+    "read_samples",
+    "seed_sensitivity",
+    "wilson",
+]
+
+Array = NDArray[np.float64]
+
+# Replicates from one random split of the merged sample, by random signs.
+SIGNS_PER_SPLIT = 49
+# Rows of the merged sample that bandwidths are fitted to.
+SOME_ROWS = 500
+
+
+def wilson(hits: float, trials: float, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Wilson's 95 % interval for a proportion.
+
+    Examples
+    --------
+    >>> low, high = wilson(5, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.0215, 0.1118)
+    """
+    rate = hits / trials
+    centre = rate + z * z / (2.0 * trials)
+    spread = z * math.sqrt(rate * (1.0 - rate) / trials + z * z / (4.0 * trials * trials))
+    scale = 1.0 + z * z / trials
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationCheck:
+    """Type-I error on random splits of the merged samples.
+
+    Attributes
+    ----------
+    pvalues : array, shape (splits, replicates)
+        p-values under the merged null.
+    alpha : float
+        The level that was checked.
+    rate, low, high : float
+        Share of p-values up to `alpha`, with a 95 % interval.
+    """
+
+    pvalues: Array
+    alpha: float
+    rate: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the level is not exceeded beyond chance: `low` ≤ `alpha`."""
+        return self.low <= self.alpha
+
+    def __str__(self) -> str:
+        verdict = (
+            "The level holds, as far as this many splits can tell."
+            if self.holds
+            else "The level does not hold: use calibration='exact', fewer kernels or fewer pairs."
+        )
+        return (
+            f"Type-I error {self.rate:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}) at "
+            f"level {self.alpha:g},\nfrom {self.pvalues.size} null samples on "
+            f"{len(self.pvalues)} splits of the merged data.\n{verdict}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON; the p-values as a histogram of twenty bars."""
+        counts, _ = np.histogram(self.pvalues, np.linspace(0.0, 1.0, 21))
+        return {
+            "alpha": self.alpha,
+            "rate": self.rate,
+            "low": self.low,
+            "high": self.high,
+            "holds": self.holds,
+            "trials": self.pvalues.size,
+            "splits": len(self.pvalues),
+            "histogram": counts.tolist(),
+        }
+
+
+def calibration_check(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    trials: int = 1000,
+    kernels: Kernels = None,
+    method: Method | str = "auto",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "asymptotic",
+    budget: float = 1.0,
+    rng: Seed = 0,
+    nan_policy: str = "raise",
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
+    workers: int | None = None,
+) -> CalibrationCheck:
+    """Estimate a test's Type-I error on data like yours (the advice of Appendix D.1).
+
+    The samples are merged and split again at random many times. For samples of equal size, each
+    split serves 50 times: random swaps inside its units are as good as another split, and change
+    only the signs of values that are already there.
+
+    Parameters
+    ----------
+    x, y : array_like, tables or paths of files
+        The samples, as for `two_sample_test`; of files too large for memory, a part.
+    alpha : float
+        Level to check.
+    trials : int
+        Number of null samples.
+    kernels, method, pairs, calibration, budget, rng, workers
+        As in `two_sample_test`; the asymptotic calibration is checked unless told otherwise.
+    nan_policy, scale, columns, exclude
+        As in `two_sample_test`.
+
+    Returns
+    -------
+    CalibrationCheck
+        With `rate`, its interval `low` to `high`, `holds` and the `pvalues`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 2000))
+    >>> check = calibration_check(x, y, kernels="paper2", pairs="linear")
+    >>> check.holds
+    True
+    """
+    trials = check_int(trials, "trials", least=1)
+    alpha, generator = check_alpha(alpha), check_rng(rng)
+    data = read_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    x, y = data.x, data.y
+    chosen, recipe = as_method(method), data.recipe(kernels)
+    sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
+    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+    merged = np.concatenate([x, y])
+    reuse = len(x) == len(y) and how.flips == 0 and not isinstance(chosen, Split)
+    count = -(-trials // (SIGNS_PER_SPLIT + 1)) if reuse else trials
+    options: dict[str, Any] = {
+        "kernels": _as_kernels(recipe, merged),
+        "method": method,
+        "pairs": how.pairing,
+        "calibration": how.calibration,
+        "workers": workers,
+    }
+    pvalues = []
+    for _ in range(count):
+        shuffled = merged[generator.permutation(len(merged))]
+        a, b = shuffled[: len(x)], shuffled[len(x) :]
+        if reuse:
+            pvalues.append(_by_signs(a, b, recipe, chosen, how, generator, workers))
+        else:
+            pvalues.append(np.array([_quiet(a, b, generator, options)]))
+    return _summary(np.stack(pvalues), alpha)
+
+
+def _as_kernels(recipe: Recipe, merged: NDArray[Any]) -> Kernels:
+    """What the tests of splits take as kernels: for tables, fitted to the merged rows at once."""
+    if recipe.given or recipe.columns is not None:
+        return recipe.fit(merged[:: -(-len(merged) // SOME_ROWS)])
+    return recipe.make
+
+
+def read_samples(x: Any, y: Any, options: Options) -> Samples:
+    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
+    if is_path(x) and is_path(y):
+        sources = open_source(x), open_source(y)
+        if is_small(*sources):
+            x, y, options = in_memory(*sources, options)
+        else:
+            x, y = some_rows(str(x), str(y))
+    data = two_samples(read_one(x), read_one(y), options)
+    x, y = check_samples(data.x, data.y)
+    check_finite(x, "x")
+    check_finite(y, "y")
+    return replace(data, x=x, y=y)
+
+
+def _by_signs(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    recipe: Recipe,
+    method: Method | None,
+    how: Plan,
+    rng: np.random.Generator,
+    workers: int | None,
+) -> Array:
+    """p-values of the closed form for one split under random swaps inside its units."""
+    units = fitted_units(x, y, recipe)
+    assert isinstance(units, Paired)
+    draws = units.draws(SIGNS_PER_SPLIT, rng)
+    part = accumulate_draws(units, how.pairing, draws, workers=workers)
+    n = part.moments.n
+    mean = part.sums / n
+    # Signs leave every h h' alone, so the centred estimate of each replicate is at hand.
+    cov = part.second / n - mean[:, :, None] * mean[:, None, :]
+    picked = settle(method, how.calibration)(np.sqrt(n) * mean, cov)
+    return np.exp(picked.log_pvalue)
+
+
+def _quiet(x: NDArray[Any], y: NDArray[Any], rng: np.random.Generator, options: Any) -> float:
+    """p-value of a whole test, without the warnings that each trial would repeat."""
+    return _unwarned(lambda: two_sample_test(x, y, rng=rng, shuffle=False, **options).pvalue)
+
+
+def _unwarned(test: Callable[[], float]) -> float:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        return test()
+
+
+def _summary(pvalues: Array, alpha: float) -> CalibrationCheck:
+    """Rate and interval; replicates of one split may agree, which widens the interval."""
+    hits = pvalues <= alpha
+    rate, trials = float(hits.mean()), hits.size
+    effective = float(trials)
+    if len(hits) > 1 and 0.0 < rate < 1.0:
+        between = float(np.var(hits.mean(axis=1), ddof=1)) / len(hits)
+        effective = min(trials, max(len(hits), rate * (1.0 - rate) / max(between, 1e-300)))
+    low, high = wilson(rate * effective, effective)
+    return CalibrationCheck(pvalues, alpha, rate, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class SeedSensitivity:
+    """p-values of one test on the same data under several seeds.
+
+    A seed decides in which order rows are dealt to units, and the random draws. All of these
+    p-values are valid; a verdict that hangs on the seed is a verdict on the edge.
+
+    Attributes
+    ----------
+    pvalues : array, shape (seeds,)
+        One for each of the seeds 0, 1, ….
+    alpha : float
+        Level of the test.
+    """
+
+    pvalues: Array
+    alpha: float
+
+    @property
+    def rate(self) -> float:
+        """Share of seeds with which the test rejects."""
+        return float(np.mean(self.pvalues <= self.alpha))
+
+    def __str__(self) -> str:
+        low, middle, high = np.quantile(self.pvalues, [0.0, 0.5, 1.0])
+        return (
+            f"p-values under {len(self.pvalues)} seeds (row orders): {low:.4f} to {high:.4f}, "
+            f"median {middle:.4f};\nthe test rejects with {self.rate:.0%} of them at level "
+            f"{self.alpha:g}. Choose the seed before you look."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON."""
+        return {"alpha": self.alpha, "rate": self.rate, "pvalues": self.pvalues.tolist()}
+
+
+def seed_sensitivity(
+    x: ArrayLike, y: ArrayLike, *, seeds: int = 20, alpha: float = 0.05, **options: Any
+) -> SeedSensitivity:
+    """Repeat `two_sample_test` on the same data with other seeds, and so other orders of rows.
+
+    Parameters
+    ----------
+    x, y : array_like, tables or paths of files
+        The samples, as for `two_sample_test`.
+    seeds : int
+        How many: the seeds are 0, 1, ….
+    alpha : float
+        Level of the test.
+    **options
+        As in `two_sample_test`.
+
+    Returns
+    -------
+    SeedSensitivity
+        With the `pvalues` and the `rate` of rejections.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
+    >>> found = seed_sensitivity(x, y, seeds=5)
+    >>> found.rate, len(found.pvalues)
+    (0.0, 5)
+    """
+    seeds, alpha = check_int(seeds, "seeds", least=1), check_alpha(alpha)
+    for name in ("rng", "shuffle"):
+        if name in options:
+            raise InputError(f"`{name}` must not be given: it is what changes from test to test.")
+
+    def pvalue(seed: int) -> float:
+        return _unwarned(lambda: two_sample_test(x, y, rng=seed, **options).pvalue)
+
+    return SeedSensitivity(np.array([pvalue(seed) for seed in range(seeds)]), alpha)
