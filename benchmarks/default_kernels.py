@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from nosplit.families.two_sample import Paired
-from nosplit.inference.ranking import _hedged
+from nosplit.inference.ranking import hedged
 from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, default_kernels
 from nosplit.kernels import median_bandwidth as median
 from nosplit.kernels.bank import Bank
@@ -113,7 +113,7 @@ def verdicts(x, y, flips: int, rng) -> dict[str, bool]:
         # A single kind is a hedge of one.
         hedges = {kind: (kind,) for kind in kinds} | HEDGES
         for label, parts in hedges.items():
-            log_p = -_hedged(np.stack([kinds[kind] for kind in parts]))[0]
+            log_p = -hedged(np.stack([kinds[kind] for kind in parts]))[0]
             found[f"{name}|{label}"] = bool(np.exp(log_p) <= LEVEL + 1e-12)
     return found
 

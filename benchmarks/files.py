@@ -65,14 +65,14 @@ def test_them(folder: Path, way: str) -> int:
 
 def warm_up() -> None:
     """Load the compiled loops with a small test."""
-    from nosplit.engines.files import two_sample as larger
+    from nosplit.data.files import whole
 
-    usual, larger.SMALL = larger.SMALL, 0
+    usual, whole.SMALL = whole.SMALL, 0
     with tempfile.TemporaryDirectory() as folder:
         write_pair(Path(folder), 100_000)
         for way in ("in order", "mixed"):
             test_them(Path(folder), way)
-    larger.SMALL = usual
+    whole.SMALL = usual
 
 
 def measure(folder: Path, way: str) -> None:

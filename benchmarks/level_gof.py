@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 
 from nosplit import models
 from nosplit.api.goodness_of_fit import goodness_of_fit_test
-from nosplit.inference.plan import safe_window
+from nosplit.inference.caveats import safe_window
 
 MODELS = {
     "normal, p = 1": models.MultivariateNormal(0.0),

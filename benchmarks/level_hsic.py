@@ -13,7 +13,7 @@ import warnings
 
 from level_gof import level, table
 from nosplit.api.independence import independence_test
-from nosplit.inference.plan import safe_window
+from nosplit.inference.caveats import safe_window
 
 
 def _normal(p):

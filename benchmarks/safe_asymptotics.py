@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from nosplit.families.two_sample import two_sample_units
-from nosplit.inference.plan import safe_window, smallest_safe_pairs
+from nosplit.inference.caveats import safe_window, smallest_safe_pairs
 from nosplit.kernels import default_kernels, median_bandwidth, paper_kernels
 from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Best, Nonnegative, Wald

@@ -33,7 +33,7 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit._support import checks as _validation
+from nosplit._support import checks
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2))
@@ -113,7 +113,7 @@ def test_pairs_of_samples_iv():
 @pytest.mark.parametrize("kernels", [None, Gaussian(1.0), [Gaussian(1.0) + Linear()]])
 def test_large_samples_are_checked_too_iv(bad, pairs, kernels, monkeypatch):
     """Large samples are not read for the check alone, but what is not finite still shows."""
-    monkeypatch.setattr(_validation, "LARGE", 0)
+    monkeypatch.setattr(checks, "LARGE", 0)
     for y in (Y, Y[:20]):
         with pytest.raises(InputError, match=r"`x` (and `y` )?must be"):
             two_sample_test(with_entry(bad), y, pairs=pairs, kernels=kernels, calibration="exact")

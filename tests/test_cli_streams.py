@@ -107,7 +107,7 @@ def test_tables_and_large_files(run, files, samples, monkeypatch):
         columns = {"u": values[:, 0], "v": values[:, 1], "w": rng.choice(["a", "b"], 4000)}
         pq.write_table(pa.table(columns), f"{name}.parquet", row_group_size=500)
     small = json.loads(run("accumulate", "x.parquet", "y.parquet", "-o", "s", "--json")[1])
-    monkeypatch.setattr("nosplit.engines.files.two_sample.SMALL", 100)
+    monkeypatch.setattr("nosplit.data.files.whole.SMALL", 100)
     monkeypatch.setattr("nosplit.cli.streams.BATCH", 512)
     options = ("--kernels-from", "s", "--json")
     large = json.loads(run("accumulate", "x.parquet", "y.parquet", "-o", "t", *options)[1])

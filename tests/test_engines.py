@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 
 from _reference import pairs_of
 from nosplit import Blocks, Gaussian, InputError, Linear
-from nosplit.engines.clusters.layout import (
-    Reach,
-    Samples,
-    as_local_pairing,
-    make_blocks,
-    overlaps,
-    spread,
-)
+from nosplit.engines.clusters.layout import Reach, as_local_pairing, make_blocks, overlaps, spread
 from nosplit.engines.clusters.parts import Part, Task
 from nosplit.families.two_sample import two_sample_units
 from nosplit.kernels.bank import Bank
+from nosplit.pairs.dealing import Dealing
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne
@@ -39,7 +33,7 @@ seeded = settings(max_examples=60, deadline=None, derandomize=True)
 def test_units_are_those_of_samples_in_memory(n, m):
     x, y = np.arange(float(n))[:, None], 1000 + np.arange(float(m))[:, None]
     units = two_sample_units(x, y, Natural(), Natural(), BANK)
-    samples = Samples(n, m)
+    samples = Dealing(n, m)
     assert samples.n_units == units.n_units
     assert samples.rows_per_unit == pytest.approx(units.rows_per_unit)
     for unit in range(units.n_units):
@@ -52,13 +46,13 @@ def test_starts_do_not_overflow():
     """Products of a row's number and the sample's size pass 2**63 here."""
     n, m = 3 * 10**9 + 1, 4 * 10**10 + 7
     last = range(n - 1, n)
-    assert Samples(n, m).rows(last)[1] == range((n - 1) * m // n, m)
+    assert Dealing(n, m).rows(last)[1] == range((n - 1) * m // n, m)
 
 
 @seeded
 @given(sizes, sizes, st.integers(0, 700))
 def test_cut_at_a_row_of_the_larger_sample(n, m, row):
-    samples = Samples(n, m)
+    samples = Dealing(n, m)
     starts = samples.starts(range(samples.n_units))
     assert samples.unit_at(row) == min(np.searchsorted(starts, row), samples.n_units)
 
@@ -135,7 +129,7 @@ def test_spread_properties(n_units, total):
 
 
 def blocks_sum(x, y, pairing, cuts):
-    samples = Samples(len(x), len(y))
+    samples = Dealing(len(x), len(y))
     task, parts = Task(samples, pairing, BANK), []
     for block in make_blocks(samples.n_units, pairing, cuts):
         rows = [samples.rows(run) for run in block.runs]
@@ -178,7 +172,7 @@ def test_part_as_bytes():
 
 
 def test_rows_that_are_not_there_iv():
-    task = Task(Samples(10, 10), Adjacent(), BANK)
+    task = Task(Dealing(10, 10), Adjacent(), BANK)
     (block,) = make_blocks(10, Adjacent(), [])
     rows = np.zeros((10, 1))
     with pytest.raises(InputError, match=r"the same rows .* got 10 and 11 where 10 and 10 were"):

@@ -349,8 +349,8 @@ def test_files_whole_and_in_part(tmp_path, monkeypatch):
     told = explain(two_sample_test(*paths, kernels=list(FEW), pairs=3), *paths)
     assert told.ranked()[0].name == "column 1"
     assert told.to_dict() == explain(told.result, x, y).to_dict()
-    monkeypatch.setattr("nosplit.engines.files.two_sample.SMALL", 100)
-    monkeypatch.setattr("nosplit.engines.files.two_sample.PILOT", 1024)
+    monkeypatch.setattr("nosplit.data.files.whole.SMALL", 100)
+    monkeypatch.setattr("nosplit.data.files.whole.PILOT", 1024)
     in_part = explain(two_sample_test(*paths, kernels=list(FEW)), *paths)
     assert 900 < len(in_part.x.index) <= 1024
     assert in_part.ranked()[0].name == "column 1"

@@ -18,12 +18,9 @@ from scipy import stats
 
 import nosplit
 from nosplit import Blocks, DependentRowsWarning, Gaussian, InputError, Laplace, Linear, Split
-from nosplit.data.files import csv as _csv
-from nosplit.data.files import npy as _arrays
-from nosplit.data.files import parquet as _parquet
+from nosplit.data.files import csv, npy, parquet, whole
 from nosplit.data.files.opening import open_source
-from nosplit.engines.files import mixing as _blocks
-from nosplit.engines.files import reading as _reading
+from nosplit.engines.files import mixing, reading
 from nosplit.engines.files import two_sample as larger
 from nosplit.engines.files.columns import Columns, Numbers
 from nosplit.engines.files.drift import Drift, Features
@@ -46,10 +43,10 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def streamed(monkeypatch):
     """Every file is too large to be read whole, and blocks are small."""
-    monkeypatch.setattr(larger, "SMALL", 0)
-    monkeypatch.setattr(_reading, "BLOCK", 256)
-    monkeypatch.setattr(_reading, "BATCH", 3000)
-    monkeypatch.setattr(larger, "PILOT", 400)
+    monkeypatch.setattr(whole, "SMALL", 0)
+    monkeypatch.setattr(reading, "BLOCK", 256)
+    monkeypatch.setattr(reading, "BATCH", 3000)
+    monkeypatch.setattr(whole, "PILOT", 400)
 
 
 def table(values, names="abcdefgh"):
@@ -148,7 +145,7 @@ def test_csv_without_arrow_against_arrow(monkeypatch):
         np.savetxt(f"{name}.csv", values[:, order], delimiter=",", header=header, comments="")
     del rng
     expected = nosplit.two_sample_test("x.csv", "y.csv", kernels="paper2")
-    monkeypatch.setattr(_csv, "find_spec", lambda name: None)
+    monkeypatch.setattr(csv, "find_spec", lambda name: None)
     found = nosplit.two_sample_test("x.csv", "y.csv", kernels="paper2")
     assert found.pvalue == expected.pvalue
     np.testing.assert_allclose(found.tau, expected.tau, rtol=1e-12)
@@ -219,15 +216,15 @@ def test_strands_fit_the_memory(monkeypatch):
     source = open_source("a.parquet")
     group = source._groups()[0]
     page = source._page(group, source.names)
-    assert 0 <= page.bytes - 2 * (100 * (8 + 2) + _parquet.BUFFER) <= 200
+    assert 0 <= page.bytes - 2 * (100 * (8 + 2) + parquet.BUFFER) <= 200
     assert page.rows == 100
     assert source._page(group, ["a"]).bytes < page.bytes
     rng = np.random.default_rng(0)
     assert len(source.strands(500, source.names, rng)) == 40
     batches = 8 * 2 * 500
-    monkeypatch.setattr(_parquet, "MEMORY", 35 * page.bytes + batches)
+    monkeypatch.setattr(parquet, "MEMORY", 35 * page.bytes + batches)
     assert len(source.strands(500, source.names, rng)) == 35
-    monkeypatch.setattr(_parquet, "MEMORY", 7 * page.bytes + batches // 2)  # smaller ones
+    monkeypatch.setattr(parquet, "MEMORY", 7 * page.bytes + batches // 2)  # smaller ones
     assert len(source.strands(500, source.names, rng)) == 7
     rows = np.concatenate([as_rows(b) for b in source.batches(500, None, rng)])
     np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(values, axis=0))
@@ -242,9 +239,9 @@ def test_pages_tell_their_size(version, checksum):
     source = open_source("a.parquet")
     page = source._page(source._groups()[0], source.names)
     assert page.rows == 300
-    assert 0 <= page.bytes - 2 * (300 * (8 + 2) + _parquet.BUFFER) <= 100
-    assert _parquet._read_page(b"\x00\x01") == (_parquet.PAGE, 0)
-    assert _parquet._read_page(b"") == (_parquet.PAGE, 0)
+    assert 0 <= page.bytes - 2 * (300 * (8 + 2) + parquet.BUFFER) <= 100
+    assert parquet._read_page(b"\x00\x01") == (parquet.PAGE, 0)
+    assert parquet._read_page(b"") == (parquet.PAGE, 0)
 
 
 def test_strands_hold_all_rows_once():
@@ -287,7 +284,7 @@ def test_mixer_permutes(lengths):
     rng = np.random.default_rng(0)
     n = sum(map(sum, lengths))
     columns = rng.normal(size=(2, n))
-    blocks = list(_blocks.Mixer(strands(columns, lengths), 2, rng).blocks(repeat(30_001)))
+    blocks = list(mixing.Mixer(strands(columns, lengths), 2, rng).blocks(repeat(30_001)))
     assert [block.size for block in blocks] == [30_001] * (n // 30_001) + [n % 30_001]
     mixed = np.concatenate([rows_of(block) for block in blocks], axis=1)
     order = np.argsort(mixed[0])
@@ -296,7 +293,7 @@ def test_mixer_permutes(lengths):
 
 def test_mixer_makes_no_more_blocks_than_asked_for():
     columns = normal(2, 1000)
-    mixer = _blocks.Mixer(strands(columns, [[600], [400]]), 2, np.random.default_rng(0))
+    mixer = mixing.Mixer(strands(columns, [[600], [400]]), 2, np.random.default_rng(0))
     assert [block.size for block in mixer.blocks([100, 300])] == [100, 300]
 
 
@@ -306,7 +303,7 @@ def test_mixer_ends_with_strands_that_are_shorter_than_they_said():
     columns = rng.normal(size=(2, 3000))
     said = [2000, 1900, 10**6]
     found = strands(columns, [[1000], [200, 700], [100] * 11], said)
-    blocks = list(_blocks.Mixer(found, 2, rng).blocks(repeat(256)))
+    blocks = list(mixing.Mixer(found, 2, rng).blocks(repeat(256)))
     mixed = np.concatenate([rows_of(block) for block in blocks], axis=1)
     np.testing.assert_array_equal(np.sort(mixed, axis=1), np.sort(columns, axis=1))
 
@@ -315,7 +312,7 @@ def test_hands_are_like_all_strands():
     """Each takes from every strand its share of the rows, to one row."""
     lengths = [[500, 500], [3000], [100] * 20]
     which = np.repeat([0.0, 1.0, 2.0], [1000, 3000, 2000])[None]
-    mixer = _blocks.Mixer(strands(which, lengths), 1, np.random.default_rng(0))
+    mixer = mixing.Mixer(strands(which, lengths), 1, np.random.default_rng(0))
     for block in mixer.blocks([60] * 100):
         counts = np.bincount(rows_of(block)[0].astype(int), minlength=3)
         assert abs(counts - [10, 30, 20]).max() <= 1
@@ -327,11 +324,11 @@ def test_mixer_leaves_no_correlation_of_neighbours():
     Bound: four standard deviations of their mean, one false alarm in 16,000.
     """
     rng = np.random.default_rng(0)
-    n, trials = 3 * _blocks.HAND, 40
+    n, trials = 3 * mixing.HAND, 40
     rows = np.linspace(-1.0, 1.0, 12).repeat(n // 12)[None]
     lags = []
     for _ in range(trials):
-        mixer = _blocks.Mixer(strands(rows, [[n // 24] * 2] * 12), 1, rng)
+        mixer = mixing.Mixer(strands(rows, [[n // 24] * 2] * 12), 1, rng)
         mixed = np.concatenate([rows_of(block)[0] for block in mixer.blocks(repeat(10**5))])
         lags.append(np.corrcoef(mixed[:-1], mixed[1:])[0, 1])
     assert abs(np.mean(lags)) < 4.0 / math.sqrt(n * trials)
@@ -351,11 +348,11 @@ def in_pieces(columns, *batches):
 def test_blocks_have_the_sizes_asked_for():
     columns = np.stack([np.arange(100.0), -np.arange(100.0)])
     batches = list(in_pieces(columns, [25], [9, 0, 16], [25], [25]))
-    found = list(_blocks.InOrder(iter(batches)).blocks([10, 20, 5, 50, 99, 99]))
+    found = list(mixing.InOrder(iter(batches)).blocks([10, 20, 5, 50, 99, 99]))
     assert [block.size for block in found] == [10, 20, 5, 50, 15]
     assert all(block.raw for block in found)
     np.testing.assert_array_equal(np.concatenate([*map(rows_of, found)], axis=1), columns)
-    assert len(list(_blocks.InOrder(iter(batches)).blocks([30]))) == 1
+    assert len(list(mixing.InOrder(iter(batches)).blocks([30]))) == 1
     # Where they are, if they can: the first block is a part of its batch.
     np.testing.assert_array_equal(found[0].addresses, batches[0][0].addresses)
 
@@ -365,7 +362,7 @@ def test_blocks_side_by_side():
     columns = np.stack([np.arange(101.0), -np.arange(101.0)])
     x = in_pieces(columns, [10, 11], [1], [39], [40])
     y = in_pieces(-columns, [7], [30, 1, 1], [1], [61])
-    found = list(_blocks.side_by_side(*map(_blocks.InOrder, (x, y))))
+    found = list(mixing.side_by_side(*map(mixing.InOrder, (x, y))))
     sides = [np.concatenate([rows_of(block[i]) for block in found], axis=1) for i in (0, 1)]
     assert sides[0].shape[1] == 101
     np.testing.assert_array_equal(sides[0], columns)
@@ -378,11 +375,11 @@ def test_reading_ahead_ends_with_its_reader():
         yield 1
         raise InputError("here")
 
-    found = _blocks.ahead(failing())
+    found = mixing.ahead(failing())
     assert next(found) == 1
     with pytest.raises(InputError, match="here"):
         next(found)
-    endless = _blocks.ahead(iter(int, 1))
+    endless = mixing.ahead(iter(int, 1))
     assert next(endless) == 0
     endless.close()
     assert not any(t.name == "nosplit-reader" for t in threading.enumerate())
@@ -420,7 +417,7 @@ def test_columns_against_rows(kernels):
 
 def streamed_and_whole(x, y, monkeypatch, **options):
     found = nosplit.two_sample_test(x, y, shuffle=False, **FIXED, **options)
-    monkeypatch.setattr(larger, "SMALL", 10**9)
+    monkeypatch.setattr(whole, "SMALL", 10**9)
     options = {"pairs": "adjacent", "calibration": "asymptotic"} | options
     return found, nosplit.two_sample_test(x, y, shuffle=False, **FIXED, **options)
 
@@ -431,7 +428,7 @@ def streamed_and_whole(x, y, monkeypatch, **options):
 @pytest.mark.parametrize("largest", [1e6, 1e60])
 def test_scaled_columns_against_memory(streamed, monkeypatch, kernels, unlike, largest):
     """Columns far from 0, of all scales, also where those of one file are of another type."""
-    monkeypatch.setattr(larger, "PILOT", 10**6)  # all rows: the scales are those in memory
+    monkeypatch.setattr(whole, "PILOT", 10**6)  # all rows: the scales are those in memory
     for name, seed in (("x", 0), ("y", 1)):
         values = (100 * normal(3001, 3, seed)).round()
         columns = [values[:, 0] / 1e6 + 7.0, values[:, 1] + 1e9, values[:, 2] * largest]
@@ -441,7 +438,7 @@ def test_scaled_columns_against_memory(streamed, monkeypatch, kernels, unlike, l
         write(f"{name}.parquet", pa.table(columns, names=names), group=333 + seed)
     options = {"kernels": kernels, "method": "ost", "shuffle": False}
     found = nosplit.two_sample_test("x.parquet", "y.parquet", **options)
-    monkeypatch.setattr(larger, "SMALL", 10**9)
+    monkeypatch.setattr(whole, "SMALL", 10**9)
     options |= {"pairs": "adjacent", "calibration": "asymptotic"}
     expected = nosplit.two_sample_test("x.parquet", "y.parquet", **options)
     same_test(found, expected)
@@ -597,7 +594,7 @@ def test_sorted_files_in_order_are_found_out(streamed):
 
 def test_files_that_cannot_be_mixed_are_found_out(streamed, monkeypatch):
     """One sorted file of one row group: there is nothing to mix it with but its own neighbours."""
-    monkeypatch.setattr(_reading, "BATCH", 1000)
+    monkeypatch.setattr(reading, "BATCH", 1000)
     rng = np.random.default_rng(0)
     write("x.parquet", np.sort(rng.normal(size=(20_000, 1)), axis=0), group=20_000)
     write("y.parquet", rng.normal(size=(20_000, 1)), group=20_000)
@@ -655,7 +652,7 @@ def test_order_that_mixing_cannot_undo_is_found_out(streamed, type_of_y):
 )
 def test_blocks_of_wide_rows_are_small(n, m, width, units):
     """Whatever the columns, and how many rows make a unit: some blocks are in memory at a time."""
-    assert _reading.Deal.of(n, m, width, fixed=True).block == units
+    assert reading.Deal.of(n, m, width, fixed=True).block == units
 
 
 @pytest.mark.parametrize("tails", [1.0, 3.0, np.inf])
@@ -904,7 +901,7 @@ def test_escape_codes_are_shown_not_obeyed(capsys, monkeypatch):
 
 
 def test_rows_of_text_are_counted(monkeypatch):
-    monkeypatch.setattr(_csv, "BLOCK", 7)
+    monkeypatch.setattr(csv, "BLOCK", 7)
     for text, rows in (
         ("a,b\n1,2\n3,4\n", 2),
         ("a,b\n1,2\n3,4", 2),
@@ -924,4 +921,4 @@ def test_places_of_short_arrays():
     np.save("a.npy", np.arange(5.0))
     batches = open_source("a.npy").batches(2, None, np.random.default_rng(0))
     assert sorted(np.concatenate(list(batches)).ravel()) == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert _arrays.PLACES > 5
+    assert npy.PLACES > 5

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 from nosplit import Blocks, Delta, Exact, Gaussian, InputError, Linear, Split, independence_test
-from nosplit.families.independence import HsicUnits, Tensor, TensorBank, default_tensors
+from nosplit.families.independence import HsicUnits
 from nosplit.kernels import Laplace
+from nosplit.kernels.tensor import Tensor, TensorBank, default_tensors
 from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Complete, Tile, Window

@@ -25,9 +25,10 @@ from nosplit import (
 from nosplit.api.goodness_of_fit import SMALLEST_WILD
 from nosplit.errors import DependentRowsWarning, UnsafeAsymptoticsWarning
 from nosplit.families.chain import Runs, batch_length, lag_one
-from nosplit.families.goodness_of_fit import SteinBank, SteinUnits, default_stein_kernels
-from nosplit.inference.run import SMALLEST_PAIRS
+from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.inference.caveats import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
+from nosplit.kernels.stein import SteinBank, default_stein_kernels
 from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window

@@ -22,7 +22,8 @@ from _reference import (
     unit_rows,
 )
 from nosplit import NosplitWarning, two_sample_test
-from nosplit.families.two_sample import Grouped, Paired, two_sample_units
+from nosplit.families.two_sample import Paired, two_sample_units
+from nosplit.families.unequal import Grouped
 from nosplit.kernels import (
     IMQ,
     Gaussian,

@@ -32,7 +32,7 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.inference.ranking import _hedged, rank_draws
+from nosplit.inference.ranking import hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.laws import Flips
 from nosplit.pairs.draws import Signs, unwrapped
@@ -310,22 +310,22 @@ def plainly_hedged(evidence):
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(arrays(np.float64, (3, 24), elements=st.integers(-6, 6).map(float)))
 def test_hedging_with_ties_against_the_definition_properties(evidence):
-    np.testing.assert_allclose(np.exp(-_hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(-hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 5])
 def test_hedging_against_the_definition(kinds):
     evidence = np.random.default_rng(kinds).normal(size=(kinds, 200))
-    np.testing.assert_allclose(np.exp(-_hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
+    np.testing.assert_allclose(np.exp(-hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
     if kinds == 1:
         ranks = 1 + np.sum(evidence[0][:, None] < evidence[0], axis=1)
-        np.testing.assert_allclose(np.exp(-_hedged(evidence)), ranks / 200, rtol=1e-12)
+        np.testing.assert_allclose(np.exp(-hedged(evidence)), ranks / 200, rtol=1e-12)
 
 
 def test_hedged_pvalues_are_exact():
     """Any draw may have been the observed one: their p-values are at most uniform."""
     evidence = np.round(np.random.default_rng(4).normal(size=(3, 500)), 1)
-    p = np.sort(np.exp(-_hedged(evidence)))
+    p = np.sort(np.exp(-hedged(evidence)))
     assert np.all(p >= np.arange(1, 501) / 500 - 1e-12)
 
 
@@ -348,7 +348,7 @@ def test_rounding_is_no_evidence():
         noise = 1e-13 * max(centre, 1.0) * np.random.default_rng(0).normal(size=200)
         noise[0] = np.abs(noise).max()
         assert Flips(centre + noise).log_sf(centre + noise[0]) == 0.0
-        np.testing.assert_array_equal(_hedged((centre + noise)[None]), np.zeros(200))
+        np.testing.assert_array_equal(hedged((centre + noise)[None]), np.zeros(200))
 
 
 def test_evidence_of_each_method_against_the_design():

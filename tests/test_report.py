@@ -15,7 +15,7 @@ import pytest
 import nosplit
 from nosplit import Best, Blocks, Exact, InputError, NosplitWarning, Split, models
 from nosplit.cli import main
-from nosplit.describe.report import page as _page
+from nosplit.describe.report import page as page_module
 from nosplit.describe.report import report
 from nosplit.describe.report.columns import cell, tidy
 from nosplit.describe.report.figures import histogram, null_law
@@ -384,7 +384,7 @@ def test_ids_are_unique_and_all_that_is_named_exists(page):
 
 
 def test_contrast_against_wcag():
-    css = (Path(_page.__file__).parent / "style.css").read_text(encoding="utf-8")
+    css = (Path(page_module.__file__).parent / "style.css").read_text(encoding="utf-8")
     blocks = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
     assert len(blocks) == 3  # light, dark, print
     for block in blocks:
@@ -506,8 +506,8 @@ def test_code_repeats_a_test_of_files(tmp_path, monkeypatch, write):
 
 def test_of_large_files_some_rows_are_looked_at(tmp_path, monkeypatch, write):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nosplit.engines.files.two_sample.SMALL", 1000)
-    monkeypatch.setattr("nosplit.engines.files.two_sample.PILOT", 400)
+    monkeypatch.setattr("nosplit.data.files.whole.SMALL", 1000)
+    monkeypatch.setattr("nosplit.data.files.whole.PILOT", 400)
     x, y = numbers(3000, 2, 0), numbers(3000, 2, 1, shift=0.8)
     np.save("x.npy", x)
     np.save("y.npy", y)

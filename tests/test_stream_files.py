@@ -30,10 +30,10 @@ from nosplit import (
     TwoSampleAccumulator,
     models,
 )
-from nosplit.data.samples import fit_encoding
+from nosplit.data.fit_encoding import fit_encoding
 from nosplit.engines.streams.as_json import kernel_from_plain, kernel_to_plain
 from nosplit.engines.streams.document import LARGEST
-from nosplit.engines.streams.two_sample import load_accumulator
+from nosplit.engines.streams.loading import load_accumulator
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(800, 2)), RNG.normal(size=(800, 2))

@@ -28,7 +28,7 @@ from nosplit import (
     models,
     two_sample_test,
 )
-from nosplit.data.samples import fit_encoding
+from nosplit.data.fit_encoding import fit_encoding
 from nosplit.families.two_sample import two_sample_units
 from nosplit.kernels.bank import Bank
 from nosplit.pairs.neighbours import PERIOD, RUN, LagOne, looked_at

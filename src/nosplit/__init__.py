@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from nosplit import datasets, models
-from nosplit.api.goodness_of_fit import Wild, goodness_of_fit_test
+from nosplit.api.goodness_of_fit import goodness_of_fit_test
 from nosplit.api.independence import independence_test
-from nosplit.api.two_sample import joint_normal_test, mean_test, plan, two_sample_test
-from nosplit.describe.explain import Explanation, explain
+from nosplit.api.means import joint_normal_test, mean_test
+from nosplit.api.plan import plan
+from nosplit.api.two_sample import two_sample_test
+from nosplit.describe.explain import explain
+from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots import plot
 from nosplit.describe.plots.power import plot_calibration, plot_power
 from nosplit.describe.report import report
-from nosplit.engines.streams.two_sample import (
-    GoodnessOfFitAccumulator,
-    IndependenceAccumulator,
-    TwoSampleAccumulator,
-    load_accumulator,
-)
+from nosplit.engines.streams.goodness_of_fit import GoodnessOfFitAccumulator
+from nosplit.engines.streams.independence import IndependenceAccumulator
+from nosplit.engines.streams.loading import load_accumulator
+from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import (
     DependentRowsWarning,
     DroppedKernelWarning,
@@ -25,7 +26,7 @@ from nosplit.errors import (
     NotATestWarning,
     UnsafeAsymptoticsWarning,
 )
-from nosplit.inference.ranking import Exact
+from nosplit.inference.calibrations import Exact, Wild
 from nosplit.inference.result import TestResult
 from nosplit.kernels import (
     IMQ,
@@ -38,7 +39,8 @@ from nosplit.kernels import (
     Polynomial,
 )
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.methods.whitening import Whitening, optimal_weights, polyhedral_truncation
+from nosplit.methods.polyhedral import polyhedral_truncation
+from nosplit.methods.whitening import Whitening, optimal_weights
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Blocks
 from nosplit.power.alternative import Alternative
@@ -49,14 +51,8 @@ from nosplit.power.level import (
     seed_sensitivity,
 )
 from nosplit.power.pilot import pilot
-from nosplit.power.prediction import (
-    PowerCurve,
-    PowerPrediction,
-    SampleSize,
-    power_curve,
-    predict_power,
-    sample_size,
-)
+from nosplit.power.prediction import power_curve, predict_power, sample_size
+from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
 
 __version__ = "0.1.0"
 

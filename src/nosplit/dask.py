@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from nosplit._support.lazy import extra
-from nosplit.data.samples import Options
+from nosplit.data.options import Options
+from nosplit.inference.outcome import to_result
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import to_result
 from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing

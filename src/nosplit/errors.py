@@ -1,6 +1,7 @@
 """Exceptions and warnings: every one the library raises on its own account."""
 
 __all__ = [
+    "Caveat",
     "DependentRowsWarning",
     "DroppedKernelWarning",
     "InputError",
@@ -74,3 +75,7 @@ class DependentRowsWarning(NosplitWarning):
     test that takes rows to be independent then rejects too often: say `dependent=True`, or thin
     the chain. Independent rows that were sorted look the same; shuffled rows do not.
     """
+
+
+# What to know before relying on a result: a warning and its text.
+Caveat = tuple[type[NosplitWarning], str]

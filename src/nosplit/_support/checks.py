@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = [
+    "Seed",
     "check_alpha",
     "check_budget",
     "check_covariance",
@@ -24,13 +26,10 @@ __all__ = [
     "check_rng",
     "check_sample",
     "check_vector",
-    "printable",
     "resolve",
 ]
 
-Array = NDArray[np.float64]
-
-# Samples of more bytes than this are not read for the check alone: see `api.two_sample_test`.
+# Samples of more bytes than this are not read for the check alone: see `api/two_sample`.
 LARGE = 1 << 20
 T = TypeVar("T")
 
@@ -39,6 +38,8 @@ VARIANCES = (1e-304, 1e304)
 
 # Standardised statistics whose squares stay in range whatever a covariance of rcond 1e-14 does.
 FARTHEST = 1e140
+
+Seed = int | np.random.Generator
 
 
 def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
@@ -50,17 +51,6 @@ def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
     near = difflib.get_close_matches(value, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"`{name}` must be one of {_names(known)}, got {value!r}.{hint}")
-
-
-def printable(text: str) -> str:
-    r"""Text whose control characters are shown, not obeyed.
-
-    Examples
-    --------
-    >>> print(printable("\x1b[31mred"))
-    \x1b[31mred
-    """
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def _names(names: Iterable[str]) -> str:

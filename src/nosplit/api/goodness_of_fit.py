@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nosplit._support.checks import check_rng, check_sample, resolve
-from nosplit.data.files.opening import read_one
-from nosplit.data.samples import Encoding, Options, Sample, one_sample, standardised
+from nosplit._support.checks import check_rng, check_sample
+from nosplit._support.types import Array
+from nosplit.data.encoding import Encoding
+from nosplit.data.files.whole import read_if_path
+from nosplit.data.options import Options
+from nosplit.data.samples import Sample, one_sample, standardised
 from nosplit.errors import InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
     Runs,
@@ -24,50 +25,26 @@ from nosplit.families.chain import (
 )
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinUnits
-from nosplit.inference.plan import ASYMPTOTIC, SECONDS_FIXED, Plan, Sizes, choose
-from nosplit.inference.ranking import Exact
-from nosplit.inference.result import GOODNESS, TestResult
-from nosplit.inference.run import Outcome, as_method, run, settle, stein_caveats, to_result
-from nosplit.inference.simulation import SIMULATE, simulate
+from nosplit.inference.calibrations import ASYMPTOTIC, SIMULATE, WILD, Exact, Wild
+from nosplit.inference.caveats import stein_caveats
+from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.plan import Sizes
+from nosplit.inference.plan_goodness_of_fit import plan_chain, plan_rows
+from nosplit.inference.questions import GOODNESS
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import as_method, run, settle
+from nosplit.inference.simulation import simulate
 from nosplit.kernels import IMQ
-from nosplit.methods import Method, Naive
+from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
 from nosplit.models.scores import Score, scores_of
 from nosplit.pairs.order import Natural, shuffled
-from nosplit.pairs.pairing import Complete, Linear, Pairing, Window, as_pairing
+from nosplit.pairs.pairing import Pairing
 
-__all__ = ["Wild", "goodness_of_fit_test"]
+__all__ = ["goodness_of_fit_test"]
 
-Array = NDArray[np.float64]
-
-WILD = "wild"
 # Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
 SMALLEST_WILD = 50
-# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
-SECONDS_REPLICATE = 5e-4
-
-
-@dataclass(frozen=True)
-class Wild:
-    """Calibration of a goodness-of-fit test by random signs: the wild bootstrap.
-
-    There is no symmetry behind it, so its level is right only in the limit.
-
-    Parameters
-    ----------
-    flips : int
-        Number of random draws.
-
-    Examples
-    --------
-    >>> Wild(flips=1999)
-    Wild(flips=1999)
-    """
-
-    flips: int = 999
-
-    def __post_init__(self) -> None:
-        Exact(self.flips)  # the same rule
 
 
 def goodness_of_fit_test(
@@ -155,19 +132,19 @@ def goodness_of_fit_test(
     >>> res.reject(0.05), res.calibration
     (True, 'wild')
     """
-    score = read_one(score)
-    data = one_sample(read_one(x), Options.of(scale, columns, exclude, nan_policy))
+    score = read_if_path(score)
+    data = one_sample(read_if_path(x), Options.of(scale, columns, exclude, nan_policy))
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, x)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = Sizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     units: SteinUnits | Runs
     if dependent:
-        how, kind = _plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
+        how, kind = plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
         units = _chain(*scaler(x, scores), kernels)
     else:
         sampling = isinstance(score, SamplingModel)
-        how, kind = _plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
+        how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
         units = _rows(*scaler(x, scores), kernels, generator if shuffle else None)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
         again = partial(_sampled, score, len(x), generator, scaler, kernels)
@@ -245,90 +222,6 @@ def _chain(x: Array, scores: Array, kernels: SteinKernels) -> Runs:
     if three.n_units // 2 >= smallest_safe_batches(3):
         return three
     return chain_units(_rows(x, scores, lambda bandwidth: (IMQ(bandwidth),), None))
-
-
-# -- what to do --------------------------------------------------------------------------------
-
-
-def _plan_chain(
-    sizes: Sizes,
-    pairs: Pairing | str | int,
-    calibration: Exact | Wild | str,
-    method: Method | None,
-    budget: float,
-) -> Plan:
-    if pairs not in ("auto", "linear", Linear()):
-        raise InputError(
-            f'`pairs` must be "linear" with dependent=True, got {pairs!r}: other pairs join rows '
-            "that are near each other in the chain."
-        )
-    if calibration not in ("auto", ASYMPTOTIC):
-        raise InputError(
-            f'`calibration` must be "asymptotic" with dependent=True, got {calibration!r}: flips '
-            "and draws take rows to be independent."
-        )
-    return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method, budget=budget)
-
-
-def _plan_rows(
-    sizes: Sizes,
-    pairs: Pairing | str | int,
-    calibration: Exact | Wild | str,
-    method: Method | None,
-    budget: float,
-    sampling: bool,
-) -> tuple[Plan, str]:
-    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic")."""
-    kind = _resolve_calibration(calibration)
-    if kind == "auto" and sampling and not isinstance(method, Naive):
-        pairing = Complete() if pairs == "auto" else as_pairing(pairs)
-        if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
-            return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
-    if isinstance(kind, Exact):
-        if not sampling:
-            raise InputError(
-                '`calibration="simulate"` needs a model that can sample: give one of '
-                'nosplit.models as `score`, or use calibration="wild".'
-            )
-        pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
-        return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
-    flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
-    how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
-    return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
-
-
-def _resolve_calibration(calibration: Exact | Wild | str) -> Exact | Wild | str:
-    known: dict[str, Exact | Wild | str] = {
-        "auto": "auto",
-        ASYMPTOTIC: ASYMPTOTIC,
-        WILD: Wild(),
-        SIMULATE: Exact(),
-        "exact": Exact(),
-    }
-    if isinstance(calibration, (Exact, Wild)):
-        return calibration
-    if not isinstance(calibration, str):
-        raise InputError(
-            f"`calibration` must be a name, Wild(...) or Exact(...), got {calibration!r}."
-        )
-    return (
-        known[calibration] if calibration in known else resolve(calibration, known, "calibration")
-    )
-
-
-def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
-    """All pairs if their replicates fit the budget, else the widest window that does."""
-    each = budget / kind.flips
-    if _replicate_seconds(sizes, Complete()) <= each:
-        return Complete()
-    spare = each - SECONDS_REPLICATE
-    R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
-    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else Linear()
-
-
-def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
-    """Nominal seconds of a replicate, which shares what a test does once."""
-    return sizes.seconds(pairing, 0) - SECONDS_FIXED + SECONDS_REPLICATE
 
 
 # -- doing it ----------------------------------------------------------------------------------

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from numbers import Real
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_rng, check_sample
-from nosplit.data.files.opening import read_one
-from nosplit.data.samples import Encoding, Options, two_variables
+from nosplit._support.checks import check_rng
+from nosplit.data.files.whole import read_if_path
+from nosplit.data.options import Options
+from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
-from nosplit.families.independence import HsicUnits, TensorBank
-from nosplit.inference.plan import Sizes, choose
-from nosplit.inference.ranking import Exact
-from nosplit.inference.result import INDEPENDENCE, TestResult
-from nosplit.inference.run import as_method, run, to_result
-from nosplit.kernels import Kernel, Parts
-from nosplit.kernels.recipes import check_looks_at
+from nosplit.families.independence import HsicUnits
+from nosplit.inference.calibrations import Exact
+from nosplit.inference.outcome import to_result
+from nosplit.inference.plan import HsicSizes, choose
+from nosplit.inference.questions import INDEPENDENCE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import as_method, run
+from nosplit.kernels.tensor import TensorBank
 from nosplit.methods import Method
 from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Pairing
 
 __all__ = ["independence_test"]
 
-Array = NDArray[np.float64]
-
 LARGEST_UNIT = 64
-# Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
-NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
 
 def independence_test(
@@ -108,8 +103,8 @@ def independence_test(
     (True, 'exact')
     """
     options = Options.of(scale, columns, exclude, nan_policy)
-    (x, y), encodings, left_out = two_variables(read_one(x), read_one(y), options)
-    left, right = _variables(x, y, encodings)
+    (x, y), encodings, left_out = two_variables(read_if_path(x), read_if_path(y), options)
+    left, right = as_variables(x, y, encodings)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = _sizes(left, right, kernels, unit_size)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
@@ -134,108 +129,15 @@ def independence_test(
         n_units=units.n_units,
         n_used=n,
         n_left_out=left_out,
-        columns=_names(left, right),
+        columns=column_names(left, right),
         encoding=None if encodings == [None, None] else tuple(encodings),
     )
-
-
-# -- variables ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Variable:
-    """A variable as numbers, and whether they only name categories, or some of them do."""
-
-    rows: NDArray[Any]
-    discrete: bool | Parts
-    encoding: Encoding | None = None
-
-    def check(self, kernel: Kernel) -> None:
-        """Check that a kernel that was given looks at categories as such."""
-        if self.encoding is not None and self.encoding.categorical:
-            check_looks_at(kernel, self.encoding.categorical)
-
-
-def _names(*variables: _Variable) -> tuple[str, ...] | None:
-    """Names of the columns of tables, one variable after the other."""
-    encodings = [v.encoding for v in variables if v.encoding is not None]
-    return tuple(name for e in encodings for name in e.names) if encodings else None
-
-
-def _variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[_Variable, _Variable]:
-    left, right = _variable(x, "x", encodings[0]), _variable(y, "y", encodings[1])
-    if len(left.rows) != len(right.rows):
-        raise InputError(
-            "`x` and `y` must have as many rows, observed together, "
-            f"got {len(left.rows)} and {len(right.rows)}."
-        )
-    for variable, name in ((left, "x"), (right, "y")):
-        rows = variable.rows
-        if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
-            raise InputError(f"`{name}` is constant: all rows are the same.")
-        if variable.encoding is not None and variable.encoding.idle:
-            raise InputError(
-                f"`{name}` holds nothing to compare: every column is constant, or holds "
-                "categories that are all different."
-            )
-    return left, right
-
-
-def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> _Variable:
-    if encoding is not None:
-        return _Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
-    array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
-        return _Variable(_codes(array, name), discrete=True)
-    if array.dtype.kind == "O":
-        array = array.astype(np.float64)
-    return _Variable(check_sample(array, name, smallest=4), discrete=False)
-
-
-def _numbers(array: NDArray[Any]) -> bool:
-    return all(isinstance(v, Real) and not isinstance(v, bool) for v in array.ravel())
-
-
-def _codes(array: NDArray[Any], name: str) -> Array:
-    """Numbers for the categories of each column."""
-    columns = array[:, None] if array.ndim == 1 else array
-    if columns.ndim != 2:
-        raise InputError(
-            f"`{name}` must be a vector or an (n, p) array, got {array.ndim} dimensions."
-        )
-    try:
-        codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
-    except TypeError as error:
-        raise InputError(
-            f"`{name}` must hold numbers, or categories of one type: {error}."
-        ) from error
-    return check_sample(np.stack(codes, axis=1).astype(np.float64), name, smallest=4)
 
 
 # -- cost --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class HsicSizes(Sizes):
-    """What the cost depends on: n = m is the number of units, p all columns, d the products."""
-
-    q: float = 8.0
-    factors: int = 8
-
-    @property
-    def rows_per_unit(self) -> float:
-        """Observations in a unit."""
-        return self.q
-
-    def seconds(self, pairing: Pairing, flips: int) -> float:
-        """Nominal seconds of one core."""
-        entries = self.q**2
-        values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
-        draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0
-        return 1e-9 * pairing.n_pairs(self.n_units) * (values + draws)
-
-
-def _sizes(x: _Variable, y: _Variable, kernels: TensorKernels, unit_size: int) -> HsicSizes:
+def _sizes(x: Variable, y: Variable, kernels: TensorKernels, unit_size: int) -> HsicSizes:
     whole = isinstance(unit_size, int) and not isinstance(unit_size, bool)
     if not whole or not 2 <= unit_size <= LARGEST_UNIT:
         raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")

@@ -2,68 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from nosplit._support.checks import (
-    check_covariance,
-    check_finite,
-    check_flag,
-    check_int,
-    check_matrix,
-    check_rng,
-    check_sample,
-    check_vector,
-)
-from nosplit.data.files.opening import is_path, open_source, read_one
-from nosplit.data.samples import Options, some_columns, two_samples
-from nosplit.engines.files.two_sample import in_memory, is_small, two_sample_files
-from nosplit.errors import InputError, NonFiniteError
-from nosplit.families.fitting import fit_bank
-from nosplit.families.two_sample import Grouped, Paired, two_sample_units
-from nosplit.inference.plan import (
-    ASYMPTOTIC,
-    Plan,
-    Sizes,
-    choose,
-    kernel_bases,
-    resolve_calibration,
-)
-from nosplit.inference.ranking import Exact
-from nosplit.inference.result import TWO_SAMPLE, Question, TestResult
-from nosplit.inference.run import (
-    Outcome,
-    as_method,
-    run,
-    settle,
-    test_rows,
-    to_result,
-    unequal_caveats,
-)
-from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Kernels, Recipe
-from nosplit.methods import Method, Naive, Split
-from nosplit.pairs.order import Natural, shuffled
+from nosplit._support.checks import Seed, check_finite, check_flag, check_rng
+from nosplit.api.plan import sizes_of
+from nosplit.data.files.opening import is_path, open_source
+from nosplit.data.files.whole import in_memory, is_small, read_if_path
+from nosplit.data.options import Options
+from nosplit.data.samples import check_samples, two_samples
+from nosplit.engines.files.two_sample import two_sample_files
+from nosplit.errors import NonFiniteError
+from nosplit.families.fitting import fitted_units
+from nosplit.inference.calibrations import Exact
+from nosplit.inference.caveats import unequal_caveats
+from nosplit.inference.outcome import to_result
+from nosplit.inference.plan import choose
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import as_method, run
+from nosplit.kernels.recipes import Kernels
+from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing
 
-__all__ = ["joint_normal_test", "mean_test", "plan", "two_sample_test"]
-
-Array = NDArray[np.float64]
-Seed = int | np.random.Generator
-
-MEAN = Question(
-    "Is the mean of every base function zero?",
-    "Some mean is not zero",
-    "No evidence of a mean other than zero",
-)
-NORMAL = Question(
-    "Is the mean of a normal vector zero?",
-    "Some mean is not zero",
-    "No evidence of a mean other than zero",
-)
+__all__ = ["two_sample_test"]
 
 
 def two_sample_test(
@@ -176,7 +137,7 @@ def two_sample_test(
                 progress=progress,
             )
         x, y, options = in_memory(*sources, options)
-    data = two_samples(read_one(x), read_one(y), options)
+    data = two_samples(read_if_path(x), read_if_path(y), options)
     x, y = check_samples(data.x, data.y)
     generator = check_rng(rng)
     chosen = as_method(method)
@@ -209,220 +170,3 @@ def two_sample_test(
         columns=data.columns,
         encoding=data.encoding,
     )
-
-
-def plan(
-    *,
-    n: int,
-    m: int | None = None,
-    p: int = 1,
-    categorical: int = 0,
-    kernels: Kernels | int = None,
-    method: Method | str = "auto",
-    pairs: Pairing | str | int = "auto",
-    calibration: Exact | str = "auto",
-    budget: float = 1.0,
-) -> Plan:
-    """Tell what `two_sample_test` would do with samples of these sizes, what it costs, and why.
-
-    Parameters
-    ----------
-    n, m : int
-        Rows of the two samples (m = n by default).
-    p : int
-        Columns.
-    categorical : int
-        How many of them are categories, in tables.
-    kernels : as in `two_sample_test`, or int
-        The kernels, or how many of them.
-    method, pairs, calibration, budget
-        As in `two_sample_test`.
-
-    Returns
-    -------
-    Plan
-        The choice, the number of pairs, the nominal cost, an estimate for here and a reason.
-
-    Examples
-    --------
-    >>> print(plan(n=500, p=10))
-    complete pairs, exact (999 draws) calibration: 124,750 pairs of 500 units, nominally ...
-    All pairs fit the budget of 1 s.
-    """
-    n, m = check_int(n, "n", least=2), check_int(n if m is None else m, "m", least=2)
-    p = check_int(p, "p", least=1)
-    if isinstance(kernels, int):
-        sizes = Sizes(n, m, p, check_int(kernels, "kernels", least=1))
-    else:
-        sizes = sizes_of(n, m, p, some_columns(p, categorical).recipe(kernels))
-    chosen = as_method(method)
-    return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-
-
-def mean_test(
-    h: ArrayLike,
-    *,
-    method: Method | str = "auto",
-    calibration: Exact | str = "auto",
-    symmetric: bool = False,
-    rng: Seed = 0,
-    shuffle: bool = True,
-) -> TestResult:
-    """Test E h = 0 against E h ≥ 0, h ≠ 0, for independent rows of any base functions.
-
-    The paper's theory needs no kernel: any d statistics that are jointly normal in the limit will
-    do, such as the differences of a classifier's logits or of features.
-
-    Parameters
-    ----------
-    h : array_like, shape (n, d)
-        Independent rows of values, one column a base function.
-    method : Method or name
-        As in `two_sample_test`; "auto" is OST, or adaptive under exact calibration.
-    calibration : Exact or name
-        "exact" is possible only if `symmetric`; "auto" is exact then, and asymptotic otherwise.
-    symmetric : bool
-        Whether rows have the same law as their negatives under the null.
-    rng : int or Generator
-        Source of the flips and of the split.
-    shuffle : bool
-        Whether `Split` takes its parts from shuffled rows.
-
-    Returns
-    -------
-    TestResult
-        As from `two_sample_test`; every row is a pair of its own.
-
-    Examples
-    --------
-    Is a treatment's effect on any of three outcomes positive? No kernel is involved:
-
-    >>> import numpy as np
-    >>> effect = np.random.default_rng(0).normal([0.3, 0.0, 0.1], 1.0, size=(300, 3))
-    >>> res = mean_test(effect)
-    >>> res.reject(0.05), res.method
-    (True, 'ost')
-
-    Differences of matched rows have the law of their negatives when nothing differs, so flips of
-    their signs are exact. Here the logits of two classifiers on the same cases:
-
-    >>> logits = np.random.default_rng(1).normal(size=(2, 100, 3))
-    >>> res = mean_test(logits[0] - logits[1], symmetric=True)
-    >>> res.reject(0.05), res.calibration
-    (False, 'exact')
-    """
-    values = check_matrix(h, "h")
-    if len(values) < 2:
-        raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
-    generator, chosen = check_rng(rng), as_method(method)
-    kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
-    if check_flag(shuffle, "shuffle"):
-        values = values[generator.permutation(len(values))]
-    outcome = test_rows(values, chosen, kind, generator)
-    return to_result(
-        outcome,
-        question=MEAN,
-        kernels=tuple(f"base {i}" for i in range(values.shape[1])),
-        n_units=len(values),
-        n_used=len(values),
-        n_left_out=0,
-    )
-
-
-def joint_normal_test(
-    tau: ArrayLike, cov: ArrayLike, *, method: Method | str = "auto"
-) -> TestResult:
-    """Test μ = 0 against μ ≥ 0 for one vector τ ~ N(μ, Σ).
-
-    Parameters
-    ----------
-    tau : array_like, shape (d,)
-        The vector, with its √n (Section 3 of the paper).
-    cov : array_like, shape (d, d)
-        Its covariance matrix Σ, which may be singular.
-    method : Method or name
-        "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
-
-    Returns
-    -------
-    TestResult
-        As from `two_sample_test`.
-
-    Examples
-    --------
-    >>> joint_normal_test([3.0, 4.0], [[1.0, 0.0], [0.0, 1.0]], method="wald").statistic
-    5.0
-    """
-    tau = check_vector(tau, "tau")
-    cov = check_covariance(cov, len(tau))
-    chosen = settle(as_method(method), ASYMPTOTIC)
-    if isinstance(chosen, Split):
-        raise InputError(
-            "`method` must not be a Split: it needs the data. Use `two_sample_test` or `mean_test`."
-        )
-    outcome = Outcome(chosen, chosen(tau, cov), tau, cov, 1, pairs="given")
-    return to_result(
-        outcome,
-        question=NORMAL,
-        kernels=tuple(f"base {i}" for i in range(len(tau))),
-        n_units=1,
-        n_used=1,
-        n_left_out=0,
-    )
-
-
-def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two samples of the same width and type; large ones are not read to the end."""
-    x, y = check_sample(x, "x"), check_sample(y, "y")
-    if x.shape[1] != y.shape[1]:
-        raise InputError(
-            f"`x` and `y` must have the same number of columns, got {x.shape[1]} and {y.shape[1]}."
-        )
-    if x.dtype != y.dtype:
-        x, y = x.astype(np.float64), y.astype(np.float64)
-    if _all_equal(x, x[0]) and _all_equal(y, x[0]):
-        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
-    return x, y
-
-
-def _all_equal(sample: NDArray[Any], row: NDArray[Any]) -> bool:
-    """Whether all rows are `row`; stops at the first block with another."""
-    blocks = (sample[i : i + 4096] for i in range(0, len(sample), 4096))
-    return all(bool((block == row).all()) for block in blocks)
-
-
-def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
-    """What the cost depends on, before any bandwidth is known."""
-    trial = recipe.build()
-    return Sizes(n, m, p, len(trial), kernel_bases(trial))
-
-
-def fitted_units(
-    x: NDArray[Any], y: NDArray[Any], recipe: Recipe, rng: np.random.Generator | None = None
-) -> Paired | Grouped:
-    """Units of two samples, dealt in random order if there is a generator, with their kernels."""
-    orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
-    units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
-    units = replace(units, bank=fit_bank(recipe, units))
-    if units.bank.others or isinstance(units, Grouped):
-        # The compiled loops over aligned pairs look at every distance; nothing else does.
-        check_finite(x, "x")
-        check_finite(y, "y")
-    return units
-
-
-def _mean_calibration(
-    calibration: Exact | str, symmetric: bool, method: Method | None
-) -> Exact | str:
-    """Exact flips need rows that are symmetric under the null."""
-    kind = resolve_calibration(calibration)
-    if kind == "auto":
-        return Exact() if symmetric and not isinstance(method, Naive) else ASYMPTOTIC
-    if isinstance(kind, Exact) and not symmetric:
-        raise InputError(
-            "`calibration` can be exact only if rows have the same law as their negatives under "
-            "the null: say so with symmetric=True, or use calibration='asymptotic'."
-        )
-    if isinstance(kind, Exact) and isinstance(method, Naive):
-        raise InputError("`method` naive has no exact form. Use calibration='asymptotic'.")
-    return kind

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 import nosplit
+from nosplit._support.terminal import printable
 from nosplit.cli.options import (
     Alpha,
     Budget,
@@ -23,14 +24,13 @@ from nosplit.cli.options import (
     Scale,
     Seed,
     Workers,
-    parse_pairs,
-    print_json,
-    printable,
 )
+from nosplit.cli.parsing import parse_pairs
+from nosplit.cli.printing import print_json
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.power.level import CalibrationCheck
-from nosplit.power.prediction import PowerCurve, SampleSize
+from nosplit.power.results import PowerCurve, SampleSize
 
 __all__ = ["calibrate", "power"]
 

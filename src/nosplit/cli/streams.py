@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from nosplit._support.checks import check_alpha
+from nosplit._support.terminal import printable, progress_bar
 from nosplit.cli.options import (
     Alpha,
     Columns,
@@ -25,17 +26,18 @@ from nosplit.cli.options import (
     NoShuffle,
     Scale,
     Seed,
-    finish,
-    print_json,
-    printable,
-    quietly,
 )
-from nosplit.data.files.opening import Source, open_source, said_of
-from nosplit.data.samples import Encoding, Options, two_samples
-from nosplit.engines.files.two_sample import in_memory, is_small, some_rows
-from nosplit.engines.streams.two_sample import LIMIT, TwoSampleAccumulator, load_accumulator
+from nosplit.cli.printing import finish, print_json, quietly
+from nosplit.data.encoding import Encoding
+from nosplit.data.files.opening import open_source, said_of
+from nosplit.data.files.source import Source
+from nosplit.data.files.whole import in_memory, is_small, some_rows
+from nosplit.data.options import Options
+from nosplit.data.samples import two_samples
+from nosplit.engines.streams.base import LIMIT
+from nosplit.engines.streams.loading import load_accumulator
+from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import InputError
-from nosplit.inference.run import progress_bar
 
 __all__ = ["accumulate", "merge", "result"]
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.terminal import listed
+from nosplit._support.types import Array
 from nosplit.data.frames import CATEGORIES, UNKNOWN, Raw, Source, as_source, code_of
-from nosplit.data.matching import check_finite_columns, check_present, listed, picked, present_rows
+from nosplit.data.matching import check_finite_columns, check_present, picked, present_rows
+from nosplit.data.options import POLICIES
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts, mixed_kernels, table_kernels
 from nosplit.kernels.recipes import Kernels, Recipe, as_recipe, check_looks_at
 
-__all__ = ["POLICIES", "Column", "Encoding", "Mask"]
+__all__ = ["Column", "Encoding", "Mask"]
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-POLICIES = {name: name for name in ("raise", "omit", "indicate")}
 MISSING = code_of(None)
 
 
@@ -80,7 +80,7 @@ class Encoding:
     Examples
     --------
     >>> import pandas as pd
-    >>> from nosplit.data.samples import fit_encoding
+    >>> from nosplit.data.fit_encoding import fit_encoding
     >>> x = pd.DataFrame({"age": [31, 40, 57], "city": ["Rome", "Oslo", "Rome"]})
     >>> y = pd.DataFrame({"city": ["Oslo", "Oslo", "Oslo"], "age": [33, 38, 36]})
     >>> encoding = fit_encoding(x, y)

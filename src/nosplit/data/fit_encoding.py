@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nosplit._support.checks import resolve
-from nosplit.data.encoding import POLICIES, Column, Encoding, Mask
-from nosplit.data.frames import UNKNOWN, Raw, Source
+from nosplit._support.types import Array
+from nosplit.data.encoding import Column, Encoding, Mask
+from nosplit.data.frames import UNKNOWN, Raw, Source, as_source
 from nosplit.data.matching import (
     check_finite_columns,
     check_present,
@@ -24,49 +23,16 @@ from nosplit.data.matching import (
     matched,
     picked,
     present_rows,
-    wanted,
 )
+from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.errors import InputError
 
-__all__ = ["NONE", "ROBUST", "Options", "Read", "read_one", "read_two", "robust_scale"]
+__all__ = ["Read", "fit_encoding", "read_one", "read_two", "robust_scale"]
 
-Array = NDArray[np.float64]
-
-ROBUST, NONE = "robust", "none"
 # The interquartile range of a normal law, in standard deviations.
 NORMAL_IQR = 1.3489795003921634
 # An interquartile range below this share of the standard deviation is rounding.
 SMALLEST_IQR = 1e-9
-
-
-@dataclass(frozen=True)
-class Options:
-    """What to do with the columns: checked values of the keywords of the test functions."""
-
-    scale: str | None
-    columns: tuple[str, ...] | None
-    exclude: tuple[str, ...] | None
-    nan_policy: str
-
-    @classmethod
-    def of(cls, scale: Any, columns: Any, exclude: Any, nan_policy: Any) -> Options:
-        """Check the keywords."""
-        if scale is not None and not isinstance(scale, str | bool | np.bool_):
-            raise InputError(f"`scale` must be True, False, 'robust' or 'none', got {scale!r}.")
-        if isinstance(scale, bool | np.bool_):
-            scale = ROBUST if scale else NONE
-        if scale is not None:
-            resolve(scale, {ROBUST: ROBUST, NONE: NONE}, "scale")
-        if not isinstance(nan_policy, str):
-            raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
-        policy = resolve(nan_policy, POLICIES, "nan_policy")
-        return cls(scale, wanted(columns, "columns"), wanted(exclude, "exclude"), policy)
-
-    @property
-    def idle(self) -> bool:
-        """Whether they leave arrays as they are."""
-        picks = self.columns is not None or self.exclude is not None
-        return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,3 +160,36 @@ def read_two(sources: Sequence[Source], options: Options) -> Read:
 def read_one(source: Source, options: Options) -> Read:
     """One sample, or one of two variables."""
     return Read.of([source], [picked(source, options.columns, options.exclude)], options)
+
+
+def fit_encoding(
+    x: Any,
+    y: Any = None,
+    *,
+    scale: str | bool | None = None,
+    columns: Any = None,
+    exclude: Any = None,
+    nan_policy: str = "raise",
+) -> Encoding:
+    """Find out how tables become rows of numbers, from one or two of them.
+
+    Parameters
+    ----------
+    x, y : table or array
+        The data; its columns are matched by name.
+    scale : {"robust", "none"}, bool or None
+        Whether numbers are divided by a robust spread of the pooled column (interquartile range;
+        standard deviation where that is 0). None: yes for tables, no for arrays.
+    columns, exclude : names
+        The columns to look at, or to leave out; positions for arrays.
+    nan_policy : {"raise", "omit", "indicate"}
+        Where values are missing: an error, leave out the row, or compare what is missing too.
+
+    Returns
+    -------
+    Encoding
+    """
+    options = Options.of(scale, columns, exclude, nan_policy)
+    if y is None:
+        return read_one(as_source(x, "x"), options).encoding()
+    return read_two([as_source(x, "x"), as_source(y, "y")], options).encoding()

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_sample, printable
+from nosplit._support.checks import check_sample
 from nosplit._support.lazy import extra
+from nosplit._support.terminal import printable
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = [
@@ -30,8 +32,6 @@ __all__ = [
     "is_table",
     "native_columns",
 ]
-
-Array = NDArray[np.float64]
 
 NUMBER, UNKNOWN = "numbers", "missing values only"
 # Kinds of columns that are compared for equality; all others are numbers.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.terminal import listed
 from nosplit.data.frames import NUMBER, UNKNOWN, Raw, Source
 from nosplit.errors import InputError
 
@@ -17,30 +17,10 @@ __all__ = [
     "check_known",
     "check_present",
     "common_kind",
-    "listed",
     "matched",
     "picked",
     "present_rows",
-    "wanted",
 ]
-
-Array = NDArray[np.float64]
-Wanted = str | int | Sequence[str | int] | None
-
-
-def wanted(names: Any, keyword: str) -> tuple[str, ...] | None:
-    """Names that `columns=` or `exclude=` lists; positions of an array are names too ("0")."""
-    if names is None:
-        return None
-    if isinstance(names, str | int | np.integer) or not isinstance(names, Iterable):
-        names = (names,)
-    found = tuple(str(name) for name in names)
-    twice = [name for i, name in enumerate(found) if name in found[:i]]
-    if twice:
-        raise InputError(f"`{keyword}` must name every column once, got {twice[0]!r} twice.")
-    if keyword == "columns" and not found:
-        raise InputError("`columns` must name at least one column, got none.")
-    return found
 
 
 def picked(
@@ -114,12 +94,6 @@ def _check_same(x: Source, y: Source, ours: Sequence[str], theirs: Sequence[str]
         f"`{y.label}` must have the columns of `{x.label}`, but {' and '.join(parts)}. "
         "Say which to compare with columns=, or leave some out with exclude=."
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names, quoted so that control characters are shown and not obeyed."""
-    shown = ", ".join(map(repr, names[:5]))
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
 # -- kinds and values --------------------------------------------------------------------------

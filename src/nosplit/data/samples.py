@@ -7,64 +7,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_int
+from nosplit._support.checks import check_finite, check_int, check_sample
+from nosplit._support.types import Array
 from nosplit.data.encoding import Column, Encoding, Mask
-from nosplit.data.fit_encoding import NONE, ROBUST, Options, read_one, read_two, robust_scale
-from nosplit.data.frames import CATEGORIES, NUMBER, Source, as_source, is_table
-from nosplit.data.matching import check_known
+from nosplit.data.files.opening import is_path, open_source
+from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_rows
+from nosplit.data.fit_encoding import read_one, read_two, robust_scale
+from nosplit.data.frames import CATEGORIES, NUMBER, as_source, is_table
+from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.errors import InputError
 from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
 
 __all__ = [
-    "Column",
-    "Encoding",
-    "Options",
     "Sample",
     "Samples",
-    "fit_encoding",
+    "check_samples",
     "one_sample",
+    "read_samples",
     "some_columns",
     "standardised",
     "two_samples",
-    "two_variables",
 ]
-
-Array = NDArray[np.float64]
-
-
-def fit_encoding(
-    x: Any,
-    y: Any = None,
-    *,
-    scale: str | bool | None = None,
-    columns: Any = None,
-    exclude: Any = None,
-    nan_policy: str = "raise",
-) -> Encoding:
-    """Find out how tables become rows of numbers, from one or two of them.
-
-    Parameters
-    ----------
-    x, y : table or array
-        The data; its columns are matched by name.
-    scale : {"robust", "none"}, bool or None
-        Whether numbers are divided by a robust spread of the pooled column (interquartile range;
-        standard deviation where that is 0). None: yes for tables, no for arrays.
-    columns, exclude : names
-        The columns to look at, or to leave out; positions for arrays.
-    nan_policy : {"raise", "omit", "indicate"}
-        Where values are missing: an error, leave out the row, or compare what is missing too.
-
-    Returns
-    -------
-    Encoding
-    """
-    options = Options.of(scale, columns, exclude, nan_policy)
-    if y is None:
-        return read_one(as_source(x, "x"), options).encoding()
-    return read_two([as_source(x, "x"), as_source(y, "y")], options).encoding()
 
 
 def some_columns(p: int, categorical: int) -> Encoding:
@@ -119,10 +84,11 @@ def two_samples(x: Any, y: Any, options: Options) -> Samples:
             "that are all different."
         )
     rows = read.rows(encoding)
-    return Samples(rows[0], rows[1], encoding, _count_out(read.kept))
+    return Samples(rows[0], rows[1], encoding, count_out(read.kept))
 
 
-def _count_out(kept: Sequence[Mask]) -> int:
+def count_out(kept: Sequence[Mask]) -> int:
+    """How many rows are not kept."""
     return sum(int(np.count_nonzero(~keep)) for keep in kept)
 
 
@@ -153,7 +119,7 @@ class Sample:
     @property
     def left_out(self) -> int:
         """Rows left out because something was missing."""
-        return 0 if self.kept is None else _count_out([self.kept])
+        return 0 if self.kept is None else count_out([self.kept])
 
 
 def one_sample(x: Any, options: Options) -> Sample:
@@ -182,72 +148,36 @@ def standardised(x: Array) -> tuple[Array, Array]:
     return pairs[:, 0], pairs[:, 1]
 
 
-# -- two variables ---------------------------------------------------------------------------------
-
-
-def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Encoding | None], int]:
-    """Two variables observed together, how each was encoded, and how many rows were left out.
-
-    Arrays that no option concerns are as they came.
-    """
-    tables = [is_table(value) for value in (x, y)]
-    if not any(tables):
-        if options.columns is not None or options.exclude is not None:
-            raise InputError(
-                "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
-            )
-        if options.idle:
-            return [x, y], [None, None], 0
-    values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
-    sources = [
-        as_source(value, label)
-        if table or (not options.idle and value.dtype.kind in "fiu")
-        else None
-        for value, label, table in zip(values, "xy", tables, strict=True)
-    ]
-    named = [source for source in sources if source is not None and source.table]
-    check_known(options.columns or (), named, "columns")
-    check_known(options.exclude or (), named, "exclude")
-    return _encoded_together(values, sources, options)
-
-
-def _encoded_together(
-    values: list[Any], sources: list[Source | None], options: Options
-) -> tuple[list[Any], list[Encoding | None], int]:
-    """Rows are left out together; arrays without a source are as they came otherwise."""
-    lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
-    if lengths[0] != lengths[1]:
+def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two samples of the same width and type; large ones are not read to the end."""
+    x, y = check_sample(x, "x"), check_sample(y, "y")
+    if x.shape[1] != y.shape[1]:
         raise InputError(
-            "`x` and `y` must have as many rows, observed together, "
-            f"got {lengths[0]} and {lengths[1]}."
+            f"`x` and `y` must have the same number of columns, got {x.shape[1]} and {y.shape[1]}."
         )
-    reads = [None if s is None else read_one(s, _own(options, s)) for s in sources]
-    kept = np.logical_and.reduce([np.ones(lengths[0], np.bool_)] + [r.kept[0] for r in reads if r])
-    encodings = [None if r is None else replace(r, kept=[kept]).encoding() for r in reads]
-    rows = [
-        v[kept] if read is None or encoding is None else encoding.rows_of(read.samples[0], kept)
-        for v, read, encoding in zip(values, reads, encodings, strict=True)
-    ]
-    return rows, encodings, _count_out([kept])
+    if x.dtype != y.dtype:
+        x, y = x.astype(np.float64), y.astype(np.float64)
+    if _all_equal(x, x[0]) and _all_equal(y, x[0]):
+        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
+    return x, y
 
 
-def _array(value: Any, label: str) -> NDArray[Any]:
-    """An array of one row or more, of whatever is in it."""
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"`{label}` must be a rectangular array: {error}.") from error
-    if array.ndim == 0:
-        raise InputError(f"`{label}` must be a vector or an (n, p) array, got 0 dimensions.")
-    return array
+def _all_equal(sample: NDArray[Any], row: NDArray[Any]) -> bool:
+    """Whether all rows are `row`; stops at the first block with another."""
+    blocks = (sample[i : i + 4096] for i in range(0, len(sample), 4096))
+    return all(bool((block == row).all()) for block in blocks)
 
 
-def _own(options: Options, source: Source) -> Options:
-    """The options that concern one of two variables; without a name it keeps all its columns."""
-    if not source.table:
-        return replace(options, columns=None, exclude=None)
-    columns, exclude = (
-        None if names is None else tuple(name for name in names if name in source.names)
-        for names in (options.columns, options.exclude)
-    )
-    return replace(options, columns=columns, exclude=exclude)
+def read_samples(x: Any, y: Any, options: Options) -> Samples:
+    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
+    if is_path(x) and is_path(y):
+        sources = open_source(x), open_source(y)
+        if is_small(*sources):
+            x, y, options = in_memory(*sources, options)
+        else:
+            x, y = some_rows(str(x), str(y))
+    data = two_samples(read_if_path(x), read_if_path(y), options)
+    x, y = check_samples(data.x, data.y)
+    check_finite(x, "x")
+    check_finite(y, "y")
+    return replace(data, x=x, y=y)

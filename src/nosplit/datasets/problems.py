@@ -13,18 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_rng
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = ["DATASETS", "MNIST", "Blobs", "Dataset", "DiffVar", "SymmetricPair"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 class Dataset(ABC):

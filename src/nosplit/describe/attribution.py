@@ -26,13 +26,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.describe.column_swaps import Sums, can_update
 from nosplit.describe.pair_means import Means, RowPairs, nominal_ns, row_pairs
 from nosplit.kernels.bank import Bank
 
 __all__ = ["ColumnEffect", "attribute"]
 
-Array = NDArray[np.float64]
 Group = Sequence[int]
 Both = tuple[NDArray[Any], NDArray[Any]]
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.describe.pair_means import RowPairs
 from nosplit.kernels import aligned_base
 from nosplit.kernels.bank import Bank
 
 __all__ = ["Sums", "can_update"]
 
-Array = NDArray[np.float64]
 Both = tuple[NDArray[Any], NDArray[Any]]
 
 # Signs of k(x, x'), k(y, y'), k(x, y') and k(y, x') in the value of a pair.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
 from nosplit.describe.witness import witness_at
 from nosplit.kernels.bank import Bank
@@ -21,7 +22,6 @@ from nosplit.methods import METHODS, OST, Method, Split
 
 __all__ = ["Effect", "KernelEffect", "effect_of", "kernel_effects", "learner"]
 
-Array = NDArray[np.float64]
 Estimate = tuple[float, float]  # with its standard error
 
 # Nominal seconds of one core for the values of pairs.

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.families.two_sample import Paired
 from nosplit.kernels.bank import Bank
 from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Band, Window
 
 __all__ = ["Means", "RowPairs", "nominal_ns", "row_pairs"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Pairs evaluated at a time.
 JOB = 32768

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, check_sample
+from nosplit._support.types import Array, Index
 from nosplit.data.frames import native_columns
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
 __all__ = ["Coded", "Sampled", "draw_rows", "encoded", "group_names"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Rows of a sample that are looked at, and numbers in them.
 MOST_ROWS, MOST_NUMBERS = 250_000, 1 << 22

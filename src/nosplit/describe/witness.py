@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.kernels.bank import Bank
 
 __all__ = ["mean_values", "own_values", "row_witness", "witness_at"]
-
-Array = NDArray[np.float64]
 
 # Kernel values held at a time, of all kernels together.
 MOST_VALUES = 1 << 21

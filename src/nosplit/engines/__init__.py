@@ -1,5 +1,1 @@
-"""The loop made far: the same `Moments`, from data that lies on a cluster.
-
-`layout` says which rows make which block of units, `parts` what a block gives, `cluster` how a test
-is made of that, and `dask` and `spark` where the blocks are worked on.
-"""
+"""Where rows do not fit in memory: the same moments, from files, streams and clusters."""

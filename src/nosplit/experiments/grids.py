@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from nosplit._support.types import Array
 from nosplit.datasets import DATASETS
 from nosplit.experiments.statistics import (
     METHODS,
     SPLITS,
-    Array,
     Statistics,
     count_rejections,
     pair_values,

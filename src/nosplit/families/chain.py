@@ -12,20 +12,21 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.errors import (
+    Caveat,
     DependentRowsWarning,
     InputError,
-    NosplitWarning,
     UnsafeAsymptoticsWarning,
 )
-from nosplit.families.goodness_of_fit import SteinBank, SteinUnits
+from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.kernels import IMQ, Kernel
-from nosplit.pairs.loop import Draws
+from nosplit.kernels.stein import SteinBank
 from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Job
+from nosplit.pairs.protocols import Draws
 
 __all__ = [
     "Runs",
@@ -38,9 +39,6 @@ __all__ = [
     "looks_like_a_chain",
     "smallest_safe_batches",
 ]
-
-Array = NDArray[np.float64]
-Caveat = tuple[type[NosplitWarning], str]
 
 # Batches this many correlation times long leave about 5 % of the variance out.
 BATCH = 10.0

@@ -6,18 +6,24 @@ Bandwidths are symmetric functions of the rows of whole units, so that no flip c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.checks import check_finite
+from nosplit._support.types import Array
 from nosplit.errors import InputError
-from nosplit.families.goodness_of_fit import SteinBank, default_stein_kernels
-from nosplit.families.independence import HsicUnits, Tensor, default_tensors
-from nosplit.families.two_sample import Grouped, Paired
+from nosplit.families.independence import HsicUnits
+from nosplit.families.two_sample import Paired, two_sample_units
+from nosplit.families.unequal import Grouped
 from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.kernels.stein import SteinBank, default_stein_kernels
+from nosplit.kernels.tensor import Tensor, default_tensors
+from nosplit.pairs.order import Natural, shuffled
 
 __all__ = [
     "MEDIAN_ROWS",
@@ -26,11 +32,11 @@ __all__ = [
     "fit_bank",
     "fit_stein_bank",
     "fit_tensors",
+    "fitted_units",
     "stein_kernels",
     "tensor_kernels",
 ]
 
-Array = NDArray[np.float64]
 SteinKernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
 TensorKernels = Sequence[Any] | Callable[[float, float], Sequence[Any]] | None
 
@@ -63,6 +69,20 @@ def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
         return recipe.fit(rows)
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+
+
+def fitted_units(
+    x: NDArray[Any], y: NDArray[Any], recipe: Recipe, rng: np.random.Generator | None = None
+) -> Paired | Grouped:
+    """Units of two samples, dealt in random order if there is a generator, with their kernels."""
+    orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
+    units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
+    units = replace(units, bank=fit_bank(recipe, units))
+    if units.bank.others or isinstance(units, Grouped):
+        # The compiled loops over aligned pairs look at every distance; nothing else does.
+        check_finite(x, "x")
+        check_finite(y, "y")
+    return units
 
 
 # -- goodness of fit ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 Equal sizes: a unit is a pair (x, y) with Ψ = φ(x) - φ(y), and two units give
 h = k(x, x') + k(y, y') - k(x, y') - k(y, x'). Swapping x and y of a unit changes the sign of its Ψ.
 
-Unequal sizes: see `grouped`.
+Unequal sizes: see `unequal`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from nosplit.families.unequal import MOST_ROWS, Grouped
+from nosplit._support.types import Array, Index
+from nosplit.families.unequal import Grouped
 from nosplit.kernels.bank import Bank
+from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SignDraws, Signs, column_moments
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.order import Index, Natural, Order, take
+from nosplit.pairs.order import Natural, Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["MOST_ROWS", "Grouped", "Paired", "two_sample_units"]
-
-Array = NDArray[np.float64]
 
 SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
 

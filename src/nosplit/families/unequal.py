@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.families.cells import Cells, aligned_block, tile_block
 from nosplit.kernels.bank import Bank
 from nosplit.pairs.draws import unwrapped
@@ -25,13 +26,7 @@ from nosplit.pairs.labellings import Labels, Tables, pairs_of
 from nosplit.pairs.order import Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["MOST_ROWS", "Grouped"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
-
-# Rows of the larger sample in a unit: a share of 1 + 1/16 of the smallest possible variance.
-MOST_ROWS = 16
+__all__ = ["Grouped"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from nosplit._support.checks import check_budget, resolve
+from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
-from nosplit.families.two_sample import MOST_ROWS
-from nosplit.inference.ranking import Exact
-from nosplit.kernels import Kernel, Laplace
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.caveats import safe_window
 from nosplit.methods import Method, Naive
+from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Window, as_pairing
 
-__all__ = ["ASYMPTOTIC", "Plan", "choose", "safe_window", "smallest_safe_pairs"]
-
-ASYMPTOTIC = "asymptotic"
+__all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
@@ -32,6 +29,9 @@ NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 1.6
 SECONDS_FIXED = 0.01
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
+
+# Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
+NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -130,46 +130,6 @@ def pairing_name(pairing: Pairing) -> str:
     return type(pairing).__name__.lower()
 
 
-def safe_window(n_units: int) -> int:
-    """The widest window for which the normal approximation is trusted: √N / 5.
-
-    Wider ones are skewed: the level drifts to .06-.075 at √N / 2 (docs/safe_asymptotics.md).
-    """
-    return max(1, math.isqrt(n_units) // 5)
-
-
-def width(pairing: Pairing) -> int:
-    """Pairs that a unit takes part in, halved: R for a window."""
-    match pairing:
-        case Window(R):
-            return R
-        case Blocks(size):
-            return size // 2
-    return 1
-
-
-def smallest_safe_pairs(d: int) -> int:
-    """The fewest pairs for which d kernels are trusted with the normal approximation: 50 d.
-
-    With fewer the error of Σ̂ shows: .06 at 36 d, .12 at 7 d (docs/safe_asymptotics.md).
-    """
-    return 50 * d
-
-
-def safe_when_unequal(n_units: int, n_pairs: int, d: int) -> bool:
-    """Whether samples of different sizes are trusted with the normal approximation.
-
-    Pair values are then skewed for skewed data: .06-.09 below 500 units with 16 rows of one
-    sample for one of the other (docs/safe_asymptotics.md).
-    """
-    return n_units >= 500 and n_pairs >= 2 * smallest_safe_pairs(d)
-
-
-def kernel_bases(kernels: Sequence[Kernel]) -> int:
-    """Number of different base quantities: 2 if there are both Laplace kernels and others."""
-    return len({isinstance(k, Laplace) for k in kernels}) or 1
-
-
 def choose(
     sizes: Sizes,
     *,
@@ -204,18 +164,6 @@ def choose(
         )
     exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW) if kind == "auto" else None
     return exact or _asymptotic(sizes, budget)
-
-
-def resolve_calibration(calibration: Exact | str) -> Exact | str:
-    """An `Exact` object, "asymptotic" or "auto"."""
-    if isinstance(calibration, Exact):
-        return calibration
-    known: dict[str, Exact | str] = {"auto": "auto", ASYMPTOTIC: ASYMPTOTIC, "exact": Exact()}
-    if not isinstance(calibration, str):
-        raise InputError(f"`calibration` must be a name or Exact(...), got {calibration!r}.")
-    if calibration in known:
-        return known[calibration]
-    return resolve(calibration, known, "calibration")
 
 
 def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
@@ -296,3 +244,23 @@ def _machine_factor() -> float:
         accumulate_draws(units, Complete(), draws, workers=1)
         best = min(best, time.perf_counter() - start)
     return best / nominal
+
+
+@dataclass(frozen=True)
+class HsicSizes(Sizes):
+    """What the cost depends on: n = m is the number of units, p all columns, d the products."""
+
+    q: float = 8.0
+    factors: int = 8
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Observations in a unit."""
+        return self.q
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        entries = self.q**2
+        values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
+        draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0
+        return 1e-9 * pairing.n_pairs(self.n_units) * (values + draws)

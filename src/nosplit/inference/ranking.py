@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_int
+from nosplit._support.types import Array
 from nosplit.methods import OST, Adaptive, Method, Nonnegative
 from nosplit.methods.laws import Flips, counted_from
 
-__all__ = ["Exact", "rank_draws"]
-
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Exact:
-    """Calibration by random sign flips or label permutations: exact at every sample size.
-
-    Parameters
-    ----------
-    flips : int
-        Number of random draws. All patterns are used instead if there are no more than that.
-
-    Examples
-    --------
-    >>> Exact(flips=1999)
-    Exact(flips=1999)
-    """
-
-    flips: int = 999
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "flips", check_int(self.flips, "flips", least=19))
+__all__ = ["rank_draws"]
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
@@ -50,7 +25,7 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
         Covariance matrix, the same for every draw or one for each.
     """
     if isinstance(method, Adaptive):
-        return Flips(_hedged(method.evidence(tau, cov)))
+        return Flips(hedged(method.evidence(tau, cov)))
     picked = method(tau, cov)
     # The closed form's p-value orders draws of different active sets; a statistic does not.
     if isinstance(method, (OST, Nonnegative)):
@@ -58,7 +33,7 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
     return Flips(picked.statistic)
 
 
-def _hedged(evidence: Array) -> Array:
+def hedged(evidence: Array) -> Array:
     """One evidence from several: -log of the share of draws whose best ranks are at least as good.
 
     Draws are compared by their smallest rank, then by the next; ties count against.

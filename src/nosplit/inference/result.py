@@ -4,62 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.checks import check_alpha
+from nosplit._support.terminal import indented
+from nosplit._support.types import Array
+from nosplit.inference.questions import Question
 from nosplit.methods.laws import Law
 
-__all__ = [
-    "GOODNESS",
-    "INDEPENDENCE",
-    "TWO_SAMPLE",
-    "KernelLine",
-    "Question",
-    "TestResult",
-    "format_p",
-    "kernel_label",
-]
-
-Array = NDArray[np.float64]
+__all__ = ["KernelLine", "TestResult", "format_p", "kernel_label"]
 
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a test asks, and its two answers in words."""
-
-    text: str
-    rejected: str
-    kept: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-TWO_SAMPLE = Question(
-    "Do two samples come from the same distribution?",
-    "The samples differ",
-    "No evidence of a difference",
-)
-GOODNESS = Question(
-    "Does a sample come from the model?",
-    "The sample does not fit the model",
-    "No evidence against the model",
-)
-INDEPENDENCE = Question(
-    "Are two variables independent?",
-    "The variables depend on each other",
-    "No evidence of dependence",
-)
 
 
 class KernelLine(NamedTuple):
@@ -207,7 +168,7 @@ class TestResult:
         if self.encoding is not None:
             lines.append(f"  columns    {_columns_text(self.encoding)}")
         lines += self._kernel_lines()
-        lines += [_wrapped("  warning    ", text) for text in self.warnings]
+        lines += [indented("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
 
     def plot(self, *, kind: str = "overview", **options: Any) -> Any:
@@ -277,10 +238,6 @@ def _columns_text(encoding: Any) -> str:
         return str(encoding)
     sides = zip("xy", encoding, strict=True)
     return "; ".join(f"{name}: {side}" for name, side in sides if side is not None)
-
-
-def _wrapped(head: str, text: str) -> str:
-    return textwrap.fill(text, 99, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _number(value: float) -> float | None:

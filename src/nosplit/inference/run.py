@@ -1,93 +1,34 @@
-"""From units and a plan to a result: the steps that all families share."""
+"""From units and a plan to an outcome: accumulate the pairs, and test."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
-
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.checks import resolve
-from nosplit.errors import (
-    DroppedKernelWarning,
-    InputError,
-    NearCopyWarning,
-    NonFiniteError,
-    NosplitWarning,
-    NotATestWarning,
-    UnsafeAsymptoticsWarning,
+from nosplit._support.terminal import progress_bar
+from nosplit._support.types import Array
+from nosplit.errors import InputError, NonFiniteError, NotATestWarning
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact
+from nosplit.inference.caveats import (
+    MORE,
+    dropped,
+    few_pairs,
+    kernel_numbers,
+    near_copies,
+    unequal_caveats,
+    unsafe,
 )
-from nosplit.inference.plan import (
-    ASYMPTOTIC,
-    Plan,
-    pairing_name,
-    safe_when_unequal,
-    safe_window,
-    smallest_safe_pairs,
-    width,
-)
-from nosplit.inference.ranking import Exact, rank_draws
-from nosplit.inference.result import Question, TestResult
-from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Selection, Split
-from nosplit.methods.laws import Flips, law_of
-from nosplit.methods.whitening import Whitening
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.plan import Plan, pairing_name
+from nosplit.inference.ranking import rank_draws
+from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Split
 from nosplit.pairs.draws import BLOCK, Signs
-from nosplit.pairs.loop import Draws, Units, accumulate, accumulate_draws
+from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.protocols import Testable
 
-__all__ = [
-    "SMALLEST_PAIRS",
-    "Outcome",
-    "as_method",
-    "progress_bar",
-    "run",
-    "settle",
-    "split_at",
-    "stein_caveats",
-    "test_moments",
-    "test_rows",
-    "to_result",
-    "unequal_caveats",
-]
-
-Array = NDArray[np.float64]
-U = TypeVar("U", bound="Testable")
-
-# Pairs a kernel from which the closed form is called safe for Stein values. They are skewed, those
-# of two samples are not: more are needed than there (docs/goodness_of_fit.md).
-SMALLEST_PAIRS = 500
-
-
-class Testable(Units, Protocol):
-    """Units that can be cut into parts and drawn again under the null."""
-
-    def part(self: U, units: range) -> U:
-        """Some of the units, as units of their own."""
-        ...
-
-    def draws(self, flips: int, rng: np.random.Generator) -> Draws:
-        """Random draws under the null."""
-        ...
-
-
-@dataclass
-class Outcome:
-    """What the statistics made of the moments, on its way to a `TestResult`."""
-
-    method: Method
-    selection: Selection
-    tau: Array
-    cov: Array
-    n_pairs: int
-    calibration: str = ASYMPTOTIC
-    flips: Flips | None = None
-    pairs: str = ""
-    caveats: list[tuple[type[NosplitWarning], str]] = field(default_factory=list)
+__all__ = ["as_method", "run", "settle", "split_at", "test_moments", "test_rows"]
 
 
 def as_method(method: Method | str) -> Method | None:
@@ -146,7 +87,7 @@ def run(
             moments = [accumulate(p, how.pairing, workers=workers, step=step) for p in parts]
             outcome = _asymptotic(chosen, moments)
             n_pairs = how.pairing.n_pairs(units.n_units)
-            outcome.caveats += _unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
+            outcome.caveats += unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
     outcome.pairs = how.pairs
     return outcome
 
@@ -176,7 +117,7 @@ def test_moments(
             'method="ost", which learns and tests on all of it.'
         )
     d = len(moments.mean)
-    caveats = _unsafe(pairing, n_units, moments.n, d, MORE)
+    caveats = unsafe(pairing, n_units, moments.n, d, MORE)
     outcome = _asymptotic(chosen, [moments])
     outcome.pairs = pairing_name(pairing)
     outcome.caveats += caveats
@@ -203,7 +144,7 @@ def test_rows(
         outcome = _exact(chosen, tau, total.second_moment, total)
     else:
         outcome = _asymptotic(chosen, moments)
-        outcome.caveats += _few_pairs(outcome.n_pairs, len(outcome.tau))
+        outcome.caveats += few_pairs(outcome.n_pairs, len(outcome.tau))
     outcome.pairs = "rows"
     return outcome
 
@@ -232,7 +173,7 @@ def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
     cov = (cov + cov.T) / 2.0
     flips = rank_draws(method, tau, cov)
     outcome = Outcome(method, method(tau[0], cov), total.tau, cov, total.n, "exact", flips)
-    outcome.caveats += _dropped(cov)
+    outcome.caveats += dropped(cov)
     return outcome
 
 
@@ -241,7 +182,7 @@ def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
     _check_values(total, total.cov)
     selection = method(_stack([m.tau for m in moments]), total.cov)
     outcome = Outcome(method, selection, total.tau, total.cov, total.n)
-    outcome.caveats += _dropped(total.cov) + _near_copies(total.cov)
+    outcome.caveats += dropped(total.cov) + near_copies(total.cov)
     if isinstance(method, Naive):
         outcome.caveats.append(
             (NotATestWarning, "`naive` does not control the level: its p-values are too small.")
@@ -264,154 +205,7 @@ def _check_values(total: Moments, cov: Array) -> None:
         )
     if np.any(dead & (total.mean != 0)) or np.any(cov[dead]):
         raise InputError(
-            f"The values of kernel number {_numbers(dead)} are the same for all pairs, or too "
-            "small to be squared. Rescale the data, drop the kernel, or use calibration='exact'."
+            f"The values of kernel number {kernel_numbers(dead)} are the same for all pairs, or "
+            "too small to be squared. Rescale the data, drop the kernel, or use "
+            "calibration='exact'."
         )
-
-
-def _numbers(which: NDArray[np.bool_]) -> str:
-    return ", ".join(str(i) for i in np.flatnonzero(which))
-
-
-# --- what to know before relying on a result -----------------------------------------------------
-
-Caveat = tuple[type[NosplitWarning], str]
-
-# What to do where the normal approximation is poor: with the data, and without it.
-EXACTLY, MORE = "calibration='exact'", "more rows"
-
-
-def _dropped(cov: Array) -> list[Caveat]:
-    dead = np.diagonal(cov) == 0
-    if not dead.any():
-        return []
-    text = f"Kernels without variance were dropped: number {_numbers(dead)}."
-    return [(DroppedKernelWarning, text)]
-
-
-def _near_copies(cov: Array) -> list[Caveat]:
-    sd = np.sqrt(np.diagonal(cov))
-    safe = np.where(sd > 0, sd, 1.0)
-    distance = 1.0 - cov / safe[:, None] / safe
-    close = np.argwhere(np.triu((distance < 1e-3) & (distance > Whitening().rcond), 1))
-    if not len(close):
-        return []
-    names = ", ".join(f"{i} and {j}" for i, j in close)
-    text = (
-        f"Kernels are nearly copies of one another (numbers {names}): the p-value reacts to "
-        "rounding. Drop one of each pair."
-    )
-    return [(NearCopyWarning, text)]
-
-
-def _few_pairs(n_pairs: int, d: int, remedy: str = EXACTLY) -> list[Caveat]:
-    if n_pairs <= d:
-        raise InputError(
-            f"{n_pairs} pairs are too few for asymptotic calibration with {d} kernels, which needs "
-            f"more than {d}. Use {remedy}, more pairs or fewer kernels."
-        )
-    if n_pairs >= smallest_safe_pairs(d):
-        return []
-    text = (
-        f"{n_pairs} pairs are few for the normal approximation with {d} kernels (at least "
-        f"{smallest_safe_pairs(d)} are safe): use {remedy} or fewer kernels."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]
-
-
-def _unsafe(
-    pairing: Pairing, n_units: int, n_pairs: int, d: int, remedy: str = EXACTLY
-) -> list[Caveat]:
-    caveats = _few_pairs(n_pairs, d, remedy)
-    safe = safe_window(n_units)
-    if width(pairing) > safe:
-        text = (
-            f"{n_units} units are few for the normal approximation with so many pairs each: a "
-            f"window of {safe} is the widest that is safe. Use {remedy} or fewer pairs."
-        )
-        caveats.append((UnsafeAsymptoticsWarning, text))
-    return caveats
-
-
-def unequal_caveats(outcome: Outcome, n_units: int, remedy: str = EXACTLY) -> list[Caveat]:
-    """What to know of an asymptotic test of samples of different sizes."""
-    n_pairs, d = outcome.n_pairs, len(outcome.tau)
-    if outcome.calibration != ASYMPTOTIC or safe_when_unequal(n_units, n_pairs, d):
-        return []
-    text = (
-        f"{n_units} units and {n_pairs} pairs are few for the normal approximation with samples "
-        f"of different sizes, if the data is skewed: use {remedy}."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]
-
-
-def stein_caveats(outcome: Outcome) -> list[Caveat]:
-    """What to say of too few pairs for the closed form, where nothing has been said yet."""
-    needed = SMALLEST_PAIRS * len(outcome.tau)
-    said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
-    if said or outcome.calibration != ASYMPTOTIC or outcome.n_pairs >= needed:
-        return []
-    text = (
-        f"{outcome.n_pairs} pairs are few for the normal approximation of {len(outcome.tau)} Stein "
-        f"statistics (at least {needed} are safe): use calibration='wild' or 'simulate', or more "
-        "pairs."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]
-
-
-def to_result(
-    outcome: Outcome,
-    *,
-    question: Question,
-    kernels: Sequence[Any],
-    n_units: int,
-    n_used: int,
-    n_left_out: int,
-    columns: tuple[str, ...] | None = None,
-    encoding: Any = None,
-) -> TestResult:
-    """Issue the warnings and put the result together."""
-    for category, text in outcome.caveats:
-        warnings.warn(text, category, stacklevel=3)
-    picked = outcome.selection
-    law = outcome.flips or law_of(picked)
-    statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)
-    truncated = not np.isnan(picked.truncation) and picked.mixture is None
-    return TestResult(
-        statistic=statistic,
-        log_pvalue=law.log_sf(statistic) if outcome.flips else float(picked.log_pvalue),
-        weights=picked.weights,
-        active=tuple(int(i) for i in np.flatnonzero(picked.active)),
-        dof=int(picked.dof),
-        truncation=float(picked.truncation) if truncated else None,
-        tau=outcome.tau,
-        cov=outcome.cov,
-        kernels=tuple(kernels),
-        method=outcome.method.name,
-        pairs=outcome.pairs,
-        calibration=outcome.calibration,
-        n_units=n_units,
-        n_pairs=outcome.n_pairs,
-        n_used=n_used,
-        n_left_out=n_left_out,
-        null=law,
-        question=question,
-        flips=len(outcome.flips.values) - 1 if outcome.flips else None,
-        warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
-        columns=columns,
-        encoding=encoding,
-    )
-
-
-@contextmanager
-def progress_bar(show: bool, total: int) -> Iterator[Callable[[int], None] | None]:
-    """A progress bar on standard error, if asked for and somebody can see it."""
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("pairs", total=total)
-        yield lambda done: bar.update(task, advance=done)

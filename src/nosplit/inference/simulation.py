@@ -10,19 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nosplit._support.terminal import progress_bar
+from nosplit._support.types import Array
+from nosplit.inference.calibrations import SIMULATE
+from nosplit.inference.outcome import Outcome
 from nosplit.inference.plan import Plan
 from nosplit.inference.ranking import rank_draws
-from nosplit.inference.run import Outcome, Testable, progress_bar, split_at
+from nosplit.inference.run import split_at
 from nosplit.methods import Method
-from nosplit.pairs.loop import Units, accumulate
+from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
+from nosplit.pairs.protocols import Testable, Units
 
-__all__ = ["SIMULATE", "simulate"]
-
-Array = NDArray[np.float64]
-SIMULATE = "simulate"
+__all__ = ["simulate"]
 
 
 @dataclass(frozen=True, eq=False)

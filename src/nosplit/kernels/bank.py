@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.kernels import (
     IMQ,
     Gaussian,
@@ -28,11 +29,9 @@ from nosplit.kernels import (
     tile_base,
 )
 
-__all__ = ["Bank"]
+__all__ = ["Bank", "kernel_bases"]
 
-Array = NDArray[np.float64]
-
-# As in `_loops` and `_evaluate`, which are not imported before they are needed (numba).
+# As in `loops/bases` and `loops/values`, which are not imported before they are needed (numba).
 GAUSSIAN, LAPLACE, IMQ_, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
 SQ, L1, DOT = range(3)
 
@@ -128,7 +127,7 @@ class Bank:
 
     @cached_property
     def program(self) -> tuple[NDArray[Any], ...]:
-        """The operations as arrays: kinds, bases, p1, p2, rows (see `_evaluate`)."""
+        """The operations as arrays: kinds, bases, p1, p2, rows (see `loops/values`)."""
         ops = self.operations
         kinds, p1 = [o.kind for o in ops], [o.p1 for o in ops]
         depth = [0] * len(ops)
@@ -192,3 +191,8 @@ def _wide_sq(a: NDArray[Any], b: NDArray[Any], out: Array) -> None:
     left, right = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
     np.matmul(a, b.T, out=out)
     mend_sq(a, b, left, right, out)
+
+
+def kernel_bases(kernels: Sequence[Kernel]) -> int:
+    """Number of different base quantities: 2 if there are both Laplace kernels and others."""
+    return len({isinstance(k, Laplace) for k in kernels}) or 1

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, check_joint, numeric
+from nosplit._support.types import Array
 from nosplit.errors import InputError
+from nosplit.methods.polyhedral import select_one
 from nosplit.methods.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.whitening import Whitened, Whitening, select_one
+from nosplit.methods.whitening import Whitened, Whitening
 
 __all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

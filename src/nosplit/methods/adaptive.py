@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from nosplit._support.types import Array
 from nosplit.methods._base import Selection
 from nosplit.methods.ost import OST
 
 __all__ = ["Adaptive"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

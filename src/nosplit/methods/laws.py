@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.methods import Selection
 from nosplit.methods.chibar import log_chibar_sf
 from nosplit.methods.tails import log_chi_sf, log_truncated_sf
 
 __all__ = ["Chi", "ChiBarLaw", "Flips", "Law", "TruncatedNormal", "counted_from", "law_of"]
-
-Array = NDArray[np.float64]
 
 # Difference up to which two values of the evidence count as tied, relative where they are large.
 TIE = 1e-9

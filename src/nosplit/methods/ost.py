@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nosplit._support.types import Array
 from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare
-from nosplit.methods.whitening import Array, Whitened, Whitening, apply, gram, select_one
+from nosplit.methods.polyhedral import select_one
+from nosplit.methods.whitening import Whitened, Whitening, apply, gram
 
 __all__ = ["OST", "Projection", "combination", "project"]
 

@@ -6,13 +6,12 @@ Nothing here subtracts a probability from 1: p = 1e-300 and log p = -10⁴ are o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 
 __all__ = ["log_chi_sf", "log_ndtr", "log_truncated_sf"]
-
-Array = NDArray[np.float64]
 
 
 def log_chi_sf(x: ArrayLike, dof: ArrayLike) -> Array:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nosplit._support.checks import check_sample, numeric
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "StudentT",
 ]
 
-Array = NDArray[np.float64]
 Generator = np.random.Generator
 
 

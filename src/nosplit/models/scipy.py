@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_sample
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = ["ScipyModel", "from_scipy"]
-
-Array = NDArray[np.float64]
 
 # Fourth-order differences: truncation (step)⁴ and rounding 1e-16 / step meet near here.
 _STEP = 1e-3

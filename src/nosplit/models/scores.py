@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, numeric
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.models.laws import Model
 
 __all__ = ["Score", "scores_of"]
 
-Array = NDArray[np.float64]
 Score = Model | Callable[[Any], Any] | ArrayLike
 
 

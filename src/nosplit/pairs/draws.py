@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
@@ -30,8 +31,6 @@ __all__ = [
     "signed_part",
     "unwrapped",
 ]
-
-Array = NDArray[np.float64]
 
 BLOCK = 128  # units drawn at once
 SMALLEST_TILE = 32  # units in a tile of a band

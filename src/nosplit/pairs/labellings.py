@@ -17,14 +17,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.pairs.draws import BLOCK, Part, block_columns, generator
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["Labelled", "Labels", "Tables", "pairs_of"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Blocks of labellings kept for the next tile.
 _KEPT = 48

@@ -14,70 +14,25 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from threading import Lock
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.checks import check_int
 from nosplit.errors import InputError
 from nosplit.pairs.draws import Part, column_moments
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Job, Linear, Pairing
+from nosplit.pairs.protocols import Draws, Folding, Units
 
-__all__ = ["Draws", "Units", "accumulate", "accumulate_draws", "n_workers"]
+__all__ = ["accumulate", "accumulate_draws", "n_workers", "one_blas_thread"]
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 S = TypeVar("S", Moments, Part)
 Step = Callable[[int], None]
 
 # Kernel evaluations in a job: what a core's second cache holds.
 JOB, FOLDED = 32768, 4
-
-
-class Units(Protocol):
-    """Units of a family: values of their pairs."""
-
-    @property
-    def n_units(self) -> int:
-        """Number of units."""
-        ...
-
-    @property
-    def rows_per_unit(self) -> float:
-        """Rows in a unit."""
-        ...
-
-    def values(self, job: Job) -> Array:
-        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
-        ...
-
-
-@runtime_checkable
-class Folding(Protocol):
-    """Units that can fold values into moments without keeping the values."""
-
-    def moments(self, job: Job) -> Moments:
-        """Moments of the values of a job."""
-        ...
-
-
-class Draws(Protocol):
-    """Random draws for exact calibration, tied to their units."""
-
-    @property
-    def exhaustive(self) -> bool:
-        """Whether these are all the draws there could be."""
-        ...
-
-    def of(self, units: range) -> Draws:
-        """The same draws, for some of the units."""
-        ...
-
-    def part(self, job: Job) -> Part:
-        """Sums under all draws over the pairs of a job."""
-        ...
 
 
 def n_workers(workers: int | None) -> int:
@@ -143,7 +98,7 @@ def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: St
             return work(job)
 
     # What overflows is found in the total: once, and with an error that says what to do.
-    with _one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         for job, part in _mapped(quietly, jobs, workers):
             total = part if total is None else total + part
             if step is not None:
@@ -154,7 +109,7 @@ def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: St
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
     """One thread for linear algebra, unless another thread of the caller has seen to that.
 
     The limit is the process's. Were it set twice at once, the second to leave would restore the

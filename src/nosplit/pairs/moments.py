@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nosplit._support.checks import check_finite, check_matrix
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 
 __all__ = ["Moments"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

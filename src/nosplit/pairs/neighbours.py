@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.errors import DependentRowsWarning, InputError, NosplitWarning
 from nosplit.pairs.moments import Moments
 
 __all__ = ["LagOne", "looked_at"]
-
-Array = NDArray[np.float64]
 
 FALSE_ALARM = 1e-3
 # Of every so many pairs, the first so many are looked at: enough to tell, and of no cost.

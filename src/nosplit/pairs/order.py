@@ -20,11 +20,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Index
+
 __all__ = ["Index", "Natural", "Order", "Permuted", "Riffled", "shuffled", "take"]
 
-Index = NDArray[np.int64]
-
-SEGMENTS, RUN = 512, 16  # as in `_loops`, which is not imported before it is needed (numba)
+SEGMENTS, RUN = 512, 16  # as in `loops/bases`, which is not imported before it is needed (numba)
 BUFFER = SEGMENTS * RUN
 # Below this many rows a plain permutation is as cheap.
 LARGE = 32 * BUFFER

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nosplit._support.checks import check_covariance, check_joint, check_vector
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.methods.whitening import Whitening, optimal_weights
 from nosplit.pairs.pairing import Adjacent, Blocks, Complete, Linear, Pairing, Window
@@ -18,7 +19,6 @@ from nosplit.power.hoeffding import Effects, roots
 
 __all__ = ["Alternative", "overlap", "root", "within"]
 
-Array = NDArray[np.float64]
 Bounds: TypeAlias = "tuple[Alternative, Alternative] | None"
 
 

@@ -18,11 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from nosplit._support.types import Array
 
 __all__ = ["Effects", "roots", "transport"]
-
-Array = NDArray[np.float64]
 
 # Eigenvalues below this share of the largest count as zero.
 RCOND = 1e-12

@@ -7,37 +7,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_alpha, check_finite, check_int, check_rng
-from nosplit.api.two_sample import Seed, check_samples, fitted_units, sizes_of, two_sample_test
-from nosplit.data.files.opening import is_path, open_source, read_one
-from nosplit.data.samples import Options, Samples, two_samples
-from nosplit.engines.files.two_sample import in_memory, is_small, some_rows
+from nosplit._support.checks import Seed, check_alpha, check_int, check_rng
+from nosplit._support.types import Array
+from nosplit.api.plan import sizes_of
+from nosplit.api.two_sample import two_sample_test
+from nosplit.data.options import Options
+from nosplit.data.samples import read_samples
 from nosplit.errors import InputError, NosplitWarning
+from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.plan import Plan, choose
-from nosplit.inference.ranking import Exact
 from nosplit.inference.run import as_method, settle
 from nosplit.kernels.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split
 from nosplit.pairs.loop import accumulate_draws
 from nosplit.pairs.pairing import Pairing
 
-__all__ = [
-    "CalibrationCheck",
-    "SeedSensitivity",
-    "calibration_check",
-    "read_samples",
-    "seed_sensitivity",
-    "wilson",
-]
-
-Array = NDArray[np.float64]
+__all__ = ["CalibrationCheck", "SeedSensitivity", "calibration_check", "seed_sensitivity", "wilson"]
 
 # Replicates from one random split of the merged sample, by random signs.
 SIGNS_PER_SPLIT = 49
@@ -196,21 +189,6 @@ def _as_kernels(recipe: Recipe, merged: NDArray[Any]) -> Kernels:
     if recipe.given or recipe.columns is not None:
         return recipe.fit(merged[:: -(-len(merged) // SOME_ROWS)])
     return recipe.make
-
-
-def read_samples(x: Any, y: Any, options: Options) -> Samples:
-    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
-    if is_path(x) and is_path(y):
-        sources = open_source(x), open_source(y)
-        if is_small(*sources):
-            x, y, options = in_memory(*sources, options)
-        else:
-            x, y = some_rows(str(x), str(y))
-    data = two_samples(read_one(x), read_one(y), options)
-    x, y = check_samples(data.x, data.y)
-    check_finite(x, "x")
-    check_finite(y, "y")
-    return replace(data, x=x, y=y)
 
 
 def _by_signs(

@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_rng
-from nosplit.api.two_sample import Seed, fitted_units
-from nosplit.data.samples import Options
+from nosplit._support.checks import Seed, check_rng
+from nosplit._support.types import Array
+from nosplit.data.options import Options
+from nosplit.data.samples import read_samples
 from nosplit.errors import InputError, NonFiniteError
+from nosplit.families.fitting import fitted_units
 from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
 from nosplit.methods._base import prepare
 from nosplit.methods.ost import project
 from nosplit.methods.whitening import Whitened, Whitening
-from nosplit.pairs.loop import Units
 from nosplit.pairs.pairing import Tile
+from nosplit.pairs.protocols import Units
 from nosplit.power.alternative import Alternative, root, within
 from nosplit.power.hoeffding import Effects
-from nosplit.power.level import read_samples
 
 __all__ = ["pilot"]
-
-Array = NDArray[np.float64]
 
 # Rows of each sample that a pilot must have, and units whose effects are kept.
 FEWEST_ROWS, MOST_EFFECTS = 20, 200

@@ -4,170 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nosplit._support.checks import check_alpha, check_fraction, check_int, check_rng
-from nosplit.api.two_sample import Seed
+from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int, check_rng
 from nosplit.errors import InputError
-from nosplit.inference.plan import (
-    ASYMPTOTIC,
-    Plan,
-    Sizes,
-    choose,
-    kernel_bases,
-    resolve_calibration,
-    safe_window,
-    smallest_safe_pairs,
-    width,
-)
-from nosplit.inference.ranking import Exact
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.caveats import safe_window, smallest_safe_pairs, width
+from nosplit.inference.plan import Plan, Sizes, choose
 from nosplit.inference.run import as_method, settle
+from nosplit.kernels.bank import kernel_bases
 from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import wilson
 from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED, Rate, rejection_rate
+from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
 
-__all__ = [
-    "PowerCurve",
-    "PowerPrediction",
-    "SampleSize",
-    "power_curve",
-    "predict_power",
-    "sample_size",
-]
-
-Array = NDArray[np.float64]
-
-HOW = {
-    CLOSED: "by its closed form",
-    NORMAL: "by simulation of the normal limit",
-    RESAMPLED: "by flips on resampled units of the pilot",
-}
-
-
-@dataclass(frozen=True)
-class PowerPrediction:
-    """Predicted power of one test at one size.
-
-    Attributes
-    ----------
-    power : float
-        Chance that the test rejects.
-    low, high : float
-        95 % interval, for the error of the pilot and of the simulation together.
-    n : int
-        Rows of each sample.
-    alpha : float
-        Level of the test.
-    method, pairs, calibration : str
-        The test.
-    how : str
-        "closed form", "normal" (simulation of the limit law) or "resampled" (units of the pilot).
-    warnings : tuple of str
-        What to know before relying on it.
-    """
-
-    power: float
-    low: float
-    high: float
-    n: int
-    alpha: float
-    method: str
-    pairs: str
-    calibration: str
-    how: str
-    warnings: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        head = (
-            f"Predicted power {self.power:.2f} (95 % interval {self.low:.2f} to {self.high:.2f}) "
-            f"at n = {self.n:,} rows of each sample, level {self.alpha:g}."
-        )
-        test = f"  {self.method} method, {self.pairs} pairs, {self.calibration} calibration; "
-        return "\n".join(
-            [head, test + HOW[self.how], *(f"  warning: {text}" for text in self.warnings)]
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, for JSON."""
-        return {**asdict(self), "warnings": list(self.warnings)}
-
-
-@dataclass(frozen=True)
-class SampleSize:
-    """The smallest size at which a test is predicted to have a wanted power.
-
-    Attributes
-    ----------
-    n : int
-        Rows of each sample.
-    low, high : int, and int or None
-        95 % interval for the error of the pilot; `high` is None if it exceeds the limit.
-    target : float
-        The wanted power.
-    prediction : PowerPrediction
-        The power at `n`.
-    """
-
-    n: int
-    low: int
-    high: int | None
-    target: float
-    prediction: PowerPrediction
-
-    def __str__(self) -> str:
-        high = "more than the limit" if self.high is None else f"{self.high:,}"
-        return (
-            f"n = {self.n:,} rows of each sample (95 % interval {self.low:,} to {high}) for power "
-            f"{self.target:g}.\n{self.prediction}"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, for JSON."""
-        return {**asdict(self), "prediction": self.prediction.to_dict()}
-
-
-@dataclass(frozen=True)
-class PowerCurve:
-    """Predicted power at several sizes; `plot_power` draws it."""
-
-    predictions: tuple[PowerPrediction, ...]
-
-    @property
-    def sizes(self) -> NDArray[np.int_]:
-        """Rows of each sample."""
-        return np.array([p.n for p in self.predictions])
-
-    @property
-    def power(self) -> Array:
-        """Predicted power at each size."""
-        return np.array([p.power for p in self.predictions])
-
-    @property
-    def low(self) -> Array:
-        """Lower end of the 95 % interval at each size."""
-        return np.array([p.low for p in self.predictions])
-
-    @property
-    def high(self) -> Array:
-        """Upper end of the 95 % interval at each size."""
-        return np.array([p.high for p in self.predictions])
-
-    def __str__(self) -> str:
-        lines = ["       n  power  95 % interval"]
-        lines += [
-            f"{p.n:8,}  {p.power:5.2f}  {p.low:.2f} to {p.high:.2f}" for p in self.predictions
-        ]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, for JSON."""
-        return {"predictions": [p.to_dict() for p in self.predictions]}
+__all__ = ["power_curve", "predict_power", "sample_size"]
 
 
 def predict_power(

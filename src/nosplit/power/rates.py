@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.inference.plan import Plan
 from nosplit.inference.run import split_at
 from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative, Split, Wald
@@ -16,8 +17,6 @@ from nosplit.pairs.pairing import Complete
 from nosplit.power.alternative import Alternative, overlap, root
 
 __all__ = ["CLOSED", "NORMAL", "RESAMPLED", "Rate", "rejection_rate"]
-
-Array = NDArray[np.float64]
 
 CLOSED, NORMAL, RESAMPLED = "closed form", "normal", "resampled"
 # A noncentrality beyond which power is 1 to all digits, for any level that can be written down.

@@ -16,7 +16,7 @@ from nosplit._support.loops.bases import DOT, L1, SQ
 from nosplit._support.loops.jit import compiled, compiled_fast, numbers_from
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
-from nosplit._support.loops.values import BLOCK, _is_finite, add_block, evaluate, scatter
+from nosplit._support.loops.values import BLOCK, add_block, evaluate, is_finite, scatter
 
 __all__ = ["adjacent_moments", "bounded_sums", "collect", "copy", "deal", "mix"]
 
@@ -110,7 +110,7 @@ def adjacent_moments(
             for k in range(p):
                 _products(_part(x[k], m, size), _part(y[k], m, size), dot)
         evaluate(program, sq, l1, dot, signs, slots, h, 0, size)
-        if not _is_finite(want, sq, l1, size):
+        if not is_finite(want, sq, l1, size):
             h[:, 0] = np.nan
         for u in linear:
             h[u, :size] = cross[:size]
@@ -135,7 +135,7 @@ def copy(addresses: Any, centers: Any, factors: Any, out: Any) -> None:
 
 @compiled
 def mix(pattern: Any, first: int, second: int, out: Any) -> None:
-    """A permutation of 2^k that is used twice, shifted (see `_blocks.Mixer`)."""
+    """A permutation of 2^k that is used twice, shifted (see `mixing.Mixer`)."""
     last = pattern.size - 1
     for i in range(pattern.size):
         out[i] = pattern[(pattern[(i + first) & last] + second) & last]

@@ -19,7 +19,6 @@ from numba.extending import intrinsic
 
 __all__ = ["compiled", "compiled_fast", "from_bits", "numbers_from", "to_bits"]
 
-
 # Sums may be reordered and fused; infinities and nans keep their meaning.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 

@@ -247,7 +247,7 @@ def evaluate(
 
 
 @compiled_fast
-def _is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
+def is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
     """Whether all distances are: a bounded kernel would hide an infinite one."""
     total = 0.0
     for c in range(sq.shape[0]):
@@ -303,7 +303,7 @@ def two_sample_values(
             cross[0] = touch(x, ia) + touch(x, ib) + touch(y, ja) + touch(y, jb)
         two_sample_bases(x, ia, ib, y, ja, jb, want, linear.size > 0, sq, l1, dot, cross)
         evaluate(program, sq, l1, dot, signs, slots, h, at, size)
-        if not _is_finite(want, sq, l1, size):
+        if not is_finite(want, sq, l1, size):
             h[:, at] = np.nan
         for u in linear:
             h[u, at : at + size] = cross[:size]

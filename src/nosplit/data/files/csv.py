@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
-from nosplit.data.files.source import Strand, listed, reading
+from nosplit._support.terminal import listed
+from nosplit.data.files.source import Strand, reading
 from nosplit.errors import InputError
 
 __all__ = ["CsvFile", "open_csv"]

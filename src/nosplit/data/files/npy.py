@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
-from nosplit.data.files.source import Strand, in_turn, listed, reading
+from nosplit._support.terminal import listed
+from nosplit.data.files.source import Strand, in_turn, reading
 from nosplit.errors import InputError
 
 __all__ = ["ArrayFile", "open_npy", "open_npz"]

@@ -8,30 +8,19 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nosplit._support.checks import check_sample
+from nosplit._support.terminal import listed
 from nosplit.data.files.csv import open_csv
 from nosplit.data.files.npy import open_npy, open_npz
 from nosplit.data.files.parquet import open_parquet
-from nosplit.data.files.source import Source, listed, reading
+from nosplit.data.files.source import Source, reading
 from nosplit.errors import InputError
 
-__all__ = [
-    "Source",
-    "is_path",
-    "open_source",
-    "read_array",
-    "read_one",
-    "said_of",
-    "two_in_memory",
-]
+__all__ = ["is_path", "open_source", "said_of"]
 
 SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
 # Endings that people give to the same formats.
@@ -136,70 +125,6 @@ def _unknown(path: str, suffix: str) -> InputError:
 
 
 # -- files that fit in memory ----------------------------------------------------------------------
-
-
-def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
-    """All rows of two files: two tables, or two arrays where one of them has no names."""
-    a, b = x.whole(), y.whole()
-    if _is_array(a) != _is_array(b):
-        a, b = _by_position(a, x.path), _by_position(b, y.path)
-    if not _is_array(a) or not _is_array(b):
-        return a, b
-    return a, _aligned(x, y, a, b)
-
-
-def read_one(value: Any) -> Any:
-    """All rows of a file if a value names one; any other value as it is."""
-    return open_source(value).whole() if is_path(value) else value
-
-
-def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """All rows of a file of numbers, as an array."""
-    source = open_source(path)
-    return check_sample(_by_position(source.whole(), source.path), source.path)
-
-
-def _is_array(rows: Any) -> TypeGuard[NDArray[Any]]:
-    return isinstance(rows, np.ndarray)
-
-
-def _by_position(rows: Any, path: str) -> NDArray[Any]:
-    """The columns of a table as an array; text has no place in one."""
-    if _is_array(rows):
-        return rows
-    columns = []
-    for name, column in zip(rows.column_names, rows.columns, strict=True):
-        try:
-            columns.append(np.asarray(column.cast("float64").to_numpy()))
-        except Exception as error:
-            raise InputError(
-                f"`{path}` must hold numbers here, got {column.type} in column {name!r}."
-            ) from error
-    return np.stack(columns, axis=1)
-
-
-def _aligned(x: Source, y: Source, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """The columns of `b` in the order of those of `a`: by name where both have names."""
-    ours, theirs = x.names, y.names
-    if ours is None or theirs is None or ours == theirs:
-        if a.shape[1] != b.shape[1]:
-            raise InputError(
-                f"`{x.path}` and `{y.path}` must have the same number of columns, got "
-                f"{a.shape[1]} and {b.shape[1]}."
-            )
-        return b
-    missing, more = _without(ours, theirs), _without(theirs, ours)
-    if missing or more:
-        parts = [f"lacks {listed(missing)}"] * bool(missing)
-        parts += [f"has {listed(more)} besides"] * bool(more)
-        raise InputError(
-            f"`{y.path}` must have the columns of `{x.path}`, but {' and '.join(parts)}."
-        )
-    return b[:, [theirs.index(name) for name in ours]]
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in others]
 
 
 @contextmanager

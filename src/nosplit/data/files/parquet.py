@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nosplit._support.lazy import extra
-from nosplit.data.files.source import Strand, in_turn, listed, reading
+from nosplit._support.terminal import listed
+from nosplit.data.files.source import Strand, in_turn, reading
 from nosplit.errors import InputError
 
 __all__ = ["Parquet", "open_parquet"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from nosplit.errors import InputError
 
-__all__ = ["Source", "Strand", "in_turn", "listed", "reading"]
+__all__ = ["Source", "Strand", "in_turn", "reading"]
 
 
 class Strand(NamedTuple):
@@ -111,9 +111,3 @@ def _unreadable(file: Path | str, kind: str, error: Exception) -> InputError:
     if "allow_pickle" in text or "Python objects" in text:
         text = "it holds pickled Python objects, which are never loaded"
     return InputError(f"`{file}` is not a readable {kind} file: {text}.")
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names, quoted."""
-    shown = ", ".join(map(repr, names[:5]))
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

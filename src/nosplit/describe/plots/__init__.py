@@ -7,7 +7,8 @@ from typing import Any
 
 from nosplit._support.checks import resolve
 from nosplit._support.lazy import extra
-from nosplit.describe.explain import Explanation, explain
+from nosplit.describe.explain import explain
+from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots.columns import plot_attribution, plot_column, plot_columns
 from nosplit.describe.plots.result import plot_null, plot_pvalues, plot_weights
 from nosplit.describe.plots.style import Figure, figure_of

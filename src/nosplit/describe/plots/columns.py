@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_int
 from nosplit._support.lazy import extra
-from nosplit.describe.explain import Explanation
+from nosplit._support.types import Array
+from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots.style import (
     BLACK,
     Axes,
@@ -30,8 +31,6 @@ from nosplit.describe.plots.style import (
 from nosplit.errors import InputError
 
 __all__ = ["place_of", "plot_attribution", "plot_column", "plot_columns", "rgb"]
-
-Array = NDArray[np.float64]
 
 MOST_COLUMNS = 12
 # Categories that have bars of their own, and bins of a histogram.

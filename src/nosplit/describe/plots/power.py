@@ -20,7 +20,7 @@ from nosplit.describe.plots.style import (
 )
 from nosplit.errors import InputError
 from nosplit.power.level import CalibrationCheck
-from nosplit.power.prediction import PowerCurve
+from nosplit.power.results import PowerCurve
 
 __all__ = ["plot_calibration", "plot_power"]
 

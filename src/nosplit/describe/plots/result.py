@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import extra
+from nosplit._support.types import Array
 from nosplit.describe.plots.style import (
     BLACK,
     GREY,
@@ -27,8 +28,6 @@ from nosplit.inference.result import TestResult, format_p
 from nosplit.methods.laws import Flips
 
 __all__ = ["plot_null", "plot_pvalues", "plot_weights"]
-
-Array = NDArray[np.float64]
 
 # Kernels that are drawn, those of the largest weights.
 MOST_KERNELS = 16

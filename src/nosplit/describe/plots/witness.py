@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nosplit.describe.explain import Explanation
+from nosplit._support.types import Array
+from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots.columns import place_of, rgb
 from nosplit.describe.plots.style import BLACK, Axes, X, Y, axes_or_new, key_above, plain, wrapped
 from nosplit.describe.witness import witness_at
@@ -16,8 +16,6 @@ from nosplit.errors import InputError
 from nosplit.kernels.bank import Bank
 
 __all__ = ["plot_witness"]
-
-Array = NDArray[np.float64]
 
 # Bins of a histogram, points of a scatter plot, and points of a grid on either axis.
 MOST_BINS, MOST_POINTS, GRID = 40, 400, 80

@@ -15,7 +15,8 @@ from nosplit.describe.report.difference import differs, effect
 from nosplit.describe.report.page import check_target, render, write
 from nosplit.describe.report.samples import read
 from nosplit.errors import InputError
-from nosplit.inference.result import TWO_SAMPLE, TestResult
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
 
 __all__ = ["check_target", "report"]
 

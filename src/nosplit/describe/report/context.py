@@ -20,8 +20,8 @@ from nosplit.describe.report.words import (
     story_of,
     verdict_words,
 )
+from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult, format_p
-from nosplit.inference.simulation import SIMULATE
 from nosplit.methods.laws import Flips
 
 __all__ = ["Page", "context"]

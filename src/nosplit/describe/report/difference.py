@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit.describe.explain import Explanation, Row
+from nosplit.describe.explanation import Explanation, Row
 from nosplit.describe.report.columns import cell, compare, line, shorten
 from nosplit.describe.report.context import Page
 from nosplit.describe.report.samples import Data, Sample

@@ -12,13 +12,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
+from nosplit._support.types import Array
 
 __all__ = ["histogram", "null_law"]
-
-Array = NDArray[np.float64]
 
 # Stand-ins for the page's own colours, which follow its light or dark scheme.
 INK, FIRST, SECOND = "#010203", "#040506", "#070809"

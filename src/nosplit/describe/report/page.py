@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nosplit._support.checks import printable
 from nosplit._support.lazy import extra
+from nosplit._support.terminal import printable
 from nosplit.errors import InputError
 
 __all__ = ["check_target", "render", "write"]

@@ -10,9 +10,9 @@ from typing import Any
 
 from nosplit import kernels
 from nosplit.describe.report.words import MEANS, TWO_SAMPLE, VECTOR, story_of
-from nosplit.families.independence import Tensor
+from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult
-from nosplit.inference.simulation import SIMULATE
+from nosplit.kernels.tensor import Tensor
 
 __all__ = ["code", "kernel_code"]
 

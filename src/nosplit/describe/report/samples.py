@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
-from nosplit.data.files.opening import is_path, open_source, read_one
+from nosplit._support.types import Array
+from nosplit.data.files.opening import is_path, open_source
+from nosplit.data.files.whole import read_if_path, some_rows
 from nosplit.data.frames import is_table, native_columns
-from nosplit.engines.files.two_sample import some_rows
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
 __all__ = ["Column", "Data", "Sample", "as_samples", "column_of", "read"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +159,7 @@ class Data:
 def read(res: TestResult, x: Any, y: Any, names: Sequence[str] | None) -> Data:
     """The columns of two samples; files are read as `explain` reads them."""
     if not (is_path(x) and is_path(y)):
-        return Data(as_samples(read_one(x), read_one(y), names))
+        return Data(as_samples(read_if_path(x), read_if_path(y), names))
     rows = some_rows(str(x), str(y))
     if names is None and isinstance(rows[0], np.ndarray):
         names = open_source(x).names

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from nosplit.api import two_sample as api
-from nosplit.inference import result as results
+from nosplit.inference import questions
 from nosplit.inference.result import TestResult, format_p
 
 __all__ = ["Story", "calibration_words", "chance", "method_words", "pairs_words", "story_of"]
@@ -73,11 +72,11 @@ VECTOR = Story(
 )
 
 STORIES = {
-    results.TWO_SAMPLE: TWO_SAMPLE,
-    results.GOODNESS: GOODNESS,
-    results.INDEPENDENCE: INDEPENDENCE,
-    api.MEAN: MEANS,
-    api.NORMAL: VECTOR,
+    questions.TWO_SAMPLE: TWO_SAMPLE,
+    questions.GOODNESS: GOODNESS,
+    questions.INDEPENDENCE: INDEPENDENCE,
+    questions.MEAN: MEANS,
+    questions.NORMAL: VECTOR,
 }
 
 

@@ -19,7 +19,7 @@ from dask.base import compute
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from nosplit.data.samples import Options
+from nosplit.data.options import Options
 from nosplit.engines.clusters.layout import Block, overlaps
 from nosplit.engines.clusters.parts import FAN_IN, Part, Task, changed
 from nosplit.engines.clusters.two_sample import (

@@ -11,70 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit.errors import InputError
-from nosplit.families.two_sample import MOST_ROWS
 from nosplit.pairs.pairing import Adjacent, Band, Blocks, Job, Pairing, Window, as_pairing
 
-__all__ = [
-    "Block",
-    "Reach",
-    "Samples",
-    "as_local_pairing",
-    "make_blocks",
-    "overlaps",
-    "spread",
-]
-
-Index = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Two samples of n and m rows, cut into N = min(n, m) units as `mmd.two_sample_units` does.
-
-    Examples
-    --------
-    >>> Samples(2, 5).rows(range(1, 2))
-    (range(1, 2), range(2, 5))
-    """
-
-    n: int
-    m: int
-
-    @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return min(self.n, self.m)
-
-    @property
-    def n_used(self) -> int:
-        """Rows that are in units, both samples together."""
-        return self.n_units + int(self.starts(range(self.n_units, self.n_units))[0])
-
-    @property
-    def rows_per_unit(self) -> float:
-        """Rows in a unit, both samples together, on average."""
-        return self.n_used / self.n_units
-
-    def starts(self, units: range) -> Index:
-        """First row of the larger sample in each of the units, and in the one after them."""
-        quotient, rest = divmod(min(max(self.n, self.m), MOST_ROWS * self.n_units), self.n_units)
-        places = np.arange(units.start, units.stop + 1, dtype=np.int64)
-        # Not places * rows // units: that product can overflow.
-        return places * quotient + places * rest // self.n_units
-
-    def rows(self, units: range) -> tuple[range, range]:
-        """Rows of x and rows of y in consecutive units."""
-        starts = self.starts(units)
-        many = range(int(starts[0]), int(starts[-1]))
-        return (units, many) if self.n <= self.m else (many, units)
-
-    def unit_at(self, row: int) -> int:
-        """The first unit whose rows of the larger sample begin at `row` or later."""
-        used = self.n_used - self.n_units
-        return min(-(-row * self.n_units // used), self.n_units)
+__all__ = ["Block", "Reach", "as_local_pairing", "make_blocks", "overlaps", "spread"]
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.engines.clusters.layout import Block, Reach, Samples
+from nosplit._support.types import Array
+from nosplit.engines.clusters.layout import Block, Reach
 from nosplit.errors import InputError
-from nosplit.families.two_sample import Grouped, Paired
+from nosplit.families.two_sample import Paired
+from nosplit.families.unequal import Grouped
 from nosplit.kernels.bank import Bank
+from nosplit.pairs.dealing import Dealing
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne, looked_at
@@ -22,8 +25,6 @@ from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Pairing, Window
 
 __all__ = ["FAN_IN", "Part", "Task", "changed", "check_rows", "units_of"]
-
-Array = NDArray[np.float64]
 
 # Parts that are added in one place.
 FAN_IN = 16
@@ -68,7 +69,7 @@ def _moments(numbers: Array, d: int) -> Moments:
 class Task:
     """What all blocks have in common: sizes, pairs and kernels."""
 
-    samples: Samples
+    samples: Dealing
     pairing: Pairing
     bank: Bank
 
@@ -85,7 +86,7 @@ class Task:
 
 
 def units_of(
-    x: NDArray[Any], y: NDArray[Any], samples: Samples, runs: Sequence[range], bank: Bank
+    x: NDArray[Any], y: NDArray[Any], samples: Dealing, runs: Sequence[range], bank: Bank
 ) -> Paired | Grouped:
     """Units of some runs of units, from their rows."""
     counts = np.concatenate([np.diff(samples.starts(run)) for run in runs])

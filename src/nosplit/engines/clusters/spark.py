@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import functions as sql
 
-from nosplit.data.samples import Options
+from nosplit._support.types import Index
+from nosplit.data.options import Options
 from nosplit.engines.clusters.layout import Block
 from nosplit.engines.clusters.parts import FAN_IN, Part, Task, changed
 from nosplit.engines.clusters.spark_rows import PIECE, SUM, Runs, joined, spark_type, table_of
@@ -32,8 +32,6 @@ from nosplit.pairs.pairing import Pairing
 
 __all__ = ["Counted", "SparkCluster", "spark_test"]
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Batches = Iterator[pa.RecordBatch]
 
 # Numbers in a block, both samples together: 16 MB.

@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.engines.clusters.layout import Block
 from nosplit.engines.clusters.parts import changed
 from nosplit.errors import InputError
 
 __all__ = ["PIECE", "SUM", "Runs", "joined", "spark_type", "table_of"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Rows of a sample that belong to one block, as numbers; and what blocks give.
 PIECE = {"block": "long", "place": "long", "rows": "long", "data": "binary", "complaint": "string"}

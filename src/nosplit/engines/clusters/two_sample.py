@@ -14,18 +14,22 @@ from typing import Any, Generic, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from nosplit._support.checks import numeric
+from nosplit.data.encoding import Encoding
+from nosplit.data.fit_encoding import fit_encoding
 from nosplit.data.frames import as_source
 from nosplit.data.matching import matched
-from nosplit.data.samples import Encoding, Options, fit_encoding
-from nosplit.engines.clusters.layout import Block, Samples, as_local_pairing, make_blocks, spread
+from nosplit.data.options import Options
+from nosplit.engines.clusters.layout import Block, as_local_pairing, make_blocks, spread
 from nosplit.engines.clusters.parts import Part, Task, changed, check_rows, units_of
 from nosplit.errors import InputError
 from nosplit.families.fitting import fit_bank
-from nosplit.inference.result import TWO_SAMPLE
-from nosplit.inference.run import Outcome, as_method, test_moments
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.run import as_method, test_moments
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Kernels, as_recipe
 from nosplit.methods import Method, Split
+from nosplit.pairs.dealing import Dealing
 from nosplit.pairs.pairing import Pairing
 
 __all__ = ["Cluster", "Encoded", "Found", "Numbers", "Reader", "cluster_test", "settled"]
@@ -100,9 +104,9 @@ class Cluster(ABC, Generic[S]):
     y: S
 
     @property
-    def samples(self) -> Samples:
+    def samples(self) -> Dealing:
         """How many rows there are."""
-        return Samples(self.x.n, self.y.n)
+        return Dealing(self.x.n, self.y.n)
 
     @property
     def left_out(self) -> int:
@@ -133,12 +137,12 @@ class Found:
 
     outcome: Outcome
     kernels: tuple[Any, ...]
-    samples: Samples
+    samples: Dealing
     left_out: int
     encoding: Encoding | None
 
     def facts(self) -> dict[str, Any]:
-        """Keywords of `steps.to_result`."""
+        """Keywords of `to_result`."""
         used = self.samples.n_used
         return {
             "question": TWO_SAMPLE,

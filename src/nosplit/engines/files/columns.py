@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.families.two_sample import Paired
 from nosplit.kernels.bank import Bank
@@ -20,9 +20,6 @@ from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Job
 
 __all__ = ["Columns", "Numbers", "joined"]
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 class Numbers(NamedTuple):

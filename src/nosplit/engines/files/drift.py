@@ -3,7 +3,7 @@
 In one pass, rows are tested against rows that are read at about the same time. If those of x are
 sorted and those of y are not, they differ at any time, though the files hold the same rows. Means
 of the columns tell: how much they differ between x and y may not depend on time. This is seen long
-before `lags` sees correlations, and biases tests of millions of rows.
+before `pairs/neighbours` sees correlations, and biases tests of millions of rows.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
+from nosplit._support.types import Array
 from nosplit.engines.files.columns import Numbers
 from nosplit.errors import DependentRowsWarning, NosplitWarning
 
 __all__ = ["Drift", "Features"]
-
-Array = NDArray[np.float64]
 
 FALSE_ALARM = 1e-3
 # Rows of a block that are looked at: enough to see a bias of a tenth of the standard error; and

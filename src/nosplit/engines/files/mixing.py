@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array, Index
 from nosplit.engines.files.columns import Numbers, joined
 
 __all__ = ["InOrder", "Mixer", "ahead", "side_by_side"]
 
 T = TypeVar("T")
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
 Places = NDArray[np.uint16]
 
 DEPTH = 3  # blocks that are made before they are asked for

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import numeric
-from nosplit.data.files.opening import Source
-from nosplit.data.samples import Encoding
+from nosplit._support.types import Array
+from nosplit.data.encoding import Encoding
+from nosplit.data.files.source import Source
 from nosplit.engines.files.columns import Numbers, joined
 from nosplit.engines.files.drift import Features
 from nosplit.engines.files.mixing import InOrder, Mixer, ahead, side_by_side
-from nosplit.families.two_sample import MOST_ROWS
+from nosplit.pairs.dealing import MOST_ROWS
 
 __all__ = ["Block", "Deal", "Reader", "blocks"]
-
-Array = NDArray[np.float64]
 
 # Values of a batch and of a block, and units of a block: fewer where rows are wide.
 BATCH, VALUES, BLOCK = 1 << 23, 1 << 20, 1 << 16

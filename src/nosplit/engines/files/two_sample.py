@@ -8,69 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flag, check_rng, numeric
+from nosplit._support.terminal import progress_bar
+from nosplit._support.types import Array
+from nosplit.data.files import whole
 from nosplit.data.files.csv import CsvFile
-from nosplit.data.files.opening import Source, open_source, two_in_memory
-from nosplit.data.samples import Options, Samples, two_samples
+from nosplit.data.files.source import Source
+from nosplit.data.files.whole import first_rows
+from nosplit.data.options import Options
+from nosplit.data.samples import Samples, two_samples
 from nosplit.engines.files.columns import Columns, Numbers
 from nosplit.engines.files.drift import Drift
 from nosplit.engines.files.reading import BLOCK, Block, Deal, Reader, blocks
-from nosplit.errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit.errors import Caveat, DependentRowsWarning, InputError
 from nosplit.families.fitting import fit_bank
-from nosplit.families.two_sample import Grouped, Paired
-from nosplit.inference.plan import resolve_calibration
-from nosplit.inference.ranking import Exact
-from nosplit.inference.result import TWO_SAMPLE, TestResult
-from nosplit.inference.run import as_method, progress_bar, test_moments, to_result
+from nosplit.families.two_sample import Paired
+from nosplit.families.unequal import Grouped
+from nosplit.inference.calibrations import Exact, resolve_calibration
+from nosplit.inference.outcome import to_result
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import as_method, test_moments
 from nosplit.kernels.bank import DOT, Bank
 from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method, Split
-from nosplit.pairs.loop import Units, accumulate
+from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne, looked_at
 from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Adjacent, Aligned, Linear, Pairing, Window, as_pairing
+from nosplit.pairs.protocols import Units
 
-__all__ = ["SMALL", "in_memory", "is_small", "some_rows", "two_sample_files"]
+__all__ = ["two_sample_files"]
 
-Array = NDArray[np.float64]
-Caveat = tuple[type[NosplitWarning], str]
-
-# Values of two files together up to which they are read whole and tested as if in memory.
-SMALL = 20_000_000
-# Rows of the sample that kernels and encoding are fitted on.
-PILOT = 16_384
 # Scales beyond which columns are scaled before their differences are squared, not after.
 EXTREME = 1e50
-
-
-def is_small(x: Source, y: Source) -> bool:
-    """Whether two files are read whole: by their sizes, so that the same files always are."""
-    return x.n_values + y.n_values <= SMALL
-
-
-def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options]:
-    """All rows of two files; without Arrow, numbers with names are scaled as tables are."""
-    rows = two_in_memory(x, y)
-    named = x.names is not None and y.names is not None
-    if named and isinstance(rows[0], np.ndarray) and options.scale is None:
-        options = replace(options, scale="robust")
-    return *rows, options
-
-
-def some_rows(x: str, y: str) -> tuple[Any, Any]:
-    """Rows of two files for a description of them: all, or a small sample of large files."""
-    sources = open_source(x), open_source(y)
-    if is_small(*sources):
-        return two_in_memory(*sources)
-    rng = np.random.default_rng(0)
-    return _first(sources[0], rng), _first(sources[1], rng)
 
 
 def two_sample_files(
@@ -153,9 +129,9 @@ def _check_choices(x: Source, y: Source, method: Method | None, calibration: Any
     if isinstance(kind, Exact):
         total, width = x.n_values + y.n_values, max(1, round(x.n_values / _rows(x)))
         raise InputError(
-            f"`calibration` can be exact only for files that are read whole, of up to {SMALL:,} "
-            f"values together (here {SMALL // (2 * width):,} rows each), got {total:,}. Use "
-            'calibration="asymptotic", or a sample of the rows.'
+            "`calibration` can be exact only for files that are read whole, of up to "
+            f"{whole.SMALL:,} values together (here {whole.SMALL // (2 * width):,} rows each), got "
+            f'{total:,}. Use calibration="asymptotic", or a sample of the rows.'
         )
     if isinstance(method, Split):
         raise InputError(
@@ -195,12 +171,7 @@ def _rows(source: Source) -> int:
 
 def _pilot(x: Source, y: Source, options: Options, rng: np.random.Generator) -> Samples:
     """Some rows of both files, from many places, and how tables become rows of numbers."""
-    return two_samples(_first(x, rng), _first(y, rng), options)
-
-
-def _first(source: Source, rng: np.random.Generator) -> Any:
-    """A first batch, from many places of a file."""
-    return next(source.batches(PILOT, None, rng))
+    return two_samples(first_rows(x, rng), first_rows(y, rng), options)
 
 
 def _spread(pilot: Samples) -> tuple[Array, Array]:

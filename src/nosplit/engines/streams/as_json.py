@@ -15,7 +15,7 @@ from nosplit import kernels as known
 from nosplit._support.checks import check_covariance, check_finite, check_int, check_vector
 from nosplit.engines.streams.state import Flow, Rows, State
 from nosplit.errors import InputError
-from nosplit.families.independence import Tensor
+from nosplit.kernels.tensor import Tensor
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne
 

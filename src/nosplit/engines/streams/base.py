@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_finite, check_int, check_sample
+from nosplit._support.checks import check_int
 from nosplit.engines.streams.as_json import (
     kernel_from_plain,
     kernel_to_plain,
@@ -19,16 +18,18 @@ from nosplit.engines.streams.as_json import (
 )
 from nosplit.engines.streams.document import FileError, read_document, write_document
 from nosplit.engines.streams.state import Family, Flow, Rows, State
-from nosplit.errors import InputError
-from nosplit.families.independence import Tensor
-from nosplit.inference.result import Question, TestResult
-from nosplit.inference.run import Caveat, Outcome, test_moments, to_result
+from nosplit.errors import Caveat, InputError
+from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.questions import Question
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import test_moments
 from nosplit.kernels import Kernel
+from nosplit.kernels.tensor import Tensor
 from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Window
 
-__all__ = ["LIMIT", "Accumulator", "batch_rows"]
+__all__ = ["LIMIT", "Accumulator"]
 
 # Rows of a side that may wait.
 LIMIT = 100_000
@@ -295,16 +296,3 @@ def _window(pairs: Any) -> int | None:
             "pairs need all the data at once."
         )
     return check_int(int(pairs), "pairs", least=1)
-
-
-def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray[Any] | None:
-    """A batch as an (n, p) array of finite numbers; None if it has no rows."""
-    if value is None:
-        return None
-    rows = check_sample(value, name, smallest=0, finite=False)
-    if not len(rows):
-        return None
-    check_finite(rows, name)
-    if width is not None and rows.shape[1] != width:
-        raise InputError(f"`{name}` must have {width} columns, as before, got {rows.shape[1]}.")
-    return rows

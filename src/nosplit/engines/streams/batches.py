@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nosplit._support.checks import check_finite, check_sample
 from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import Options, read_one
+from nosplit.data.fit_encoding import read_one
 from nosplit.data.frames import NUMBER, as_source, code_of, is_table
+from nosplit.data.options import Options
 from nosplit.errors import InputError
 
-__all__ = ["Side"]
+__all__ = ["Side", "batch_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +77,16 @@ def _numbered(value: ArrayLike) -> tuple[NDArray[Any], bool]:
         ) from error
     codes = np.array([code_of(category) for category in found.tolist()])
     return codes[where].reshape(array.shape), True
+
+
+def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray[Any] | None:
+    """A batch as an (n, p) array of finite numbers; None if it has no rows."""
+    if value is None:
+        return None
+    rows = check_sample(value, name, smallest=0, finite=False)
+    if not len(rows):
+        return None
+    check_finite(rows, name)
+    if width is not None and rows.shape[1] != width:
+        raise InputError(f"`{name}` must have {width} columns, as before, got {rows.shape[1]}.")
+    return rows

@@ -17,12 +17,16 @@ from nosplit.families.fitting import (
     fit_stein_bank,
     fit_tensors,
 )
-from nosplit.families.goodness_of_fit import SteinBank, SteinUnits
-from nosplit.families.independence import HsicUnits, TensorBank
-from nosplit.families.two_sample import MOST_ROWS, Grouped, Paired, two_sample_units
+from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.families.independence import HsicUnits
+from nosplit.families.two_sample import Paired, two_sample_units
+from nosplit.families.unequal import Grouped
 from nosplit.kernels import Parts
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.tensor import TensorBank
+from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.order import Natural
 
 __all__ = ["Observations", "Scored", "TwoSamples", "check_ratio", "check_unit_size"]

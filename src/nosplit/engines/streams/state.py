@@ -14,17 +14,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import MEDIAN_ROWS
-from nosplit.inference.run import Testable
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at
 from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward
+from nosplit.pairs.protocols import Testable
 
 __all__ = ["Family", "Flow", "Rows", "State"]
 
-Array = NDArray[np.float64]
 Rows = tuple[NDArray[Any], ...]
 
 NOTHING = Moments.empty(0)

@@ -15,28 +15,19 @@ import os
 from dataclasses import replace
 from typing import Any, Self
 
+from nosplit.data.encoding import Encoding
+from nosplit.data.fit_encoding import fit_encoding
 from nosplit.data.frames import as_source, is_table
-from nosplit.data.samples import Encoding, fit_encoding
-from nosplit.engines.streams.base import LIMIT, Accumulator, batch_rows
+from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
-from nosplit.engines.streams.document import FileError, read_document
-from nosplit.engines.streams.goodness_of_fit import (
-    GoodnessOfFitAccumulator,
-    IndependenceAccumulator,
-)
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
-from nosplit.inference.result import TWO_SAMPLE
+from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Kernels, as_recipe
 
-__all__ = [
-    "LIMIT",
-    "GoodnessOfFitAccumulator",
-    "IndependenceAccumulator",
-    "TwoSampleAccumulator",
-    "load_accumulator",
-]
+__all__ = ["TwoSampleAccumulator"]
 
 
 class TwoSampleAccumulator(Accumulator):
@@ -183,7 +174,7 @@ def _first_encoding(x: Any, y: Any) -> Encoding:
         raise InputError(
             "`x` and `y` must have at least 2 rows each in the first batch of tables, which shows "
             "the scale of their columns; it may be one of them alone. Or give `encoding`, as "
-            "`nosplit.data.samples.fit_encoding` finds it from any tables like these."
+            "`nosplit.data.fit_encoding.fit_encoding` finds it from any tables like these."
         )
     return fit_encoding(*(value for value in (x, y) if value is not None))
 
@@ -210,19 +201,3 @@ def _two_sides(
         )
     none = next(side[:0] for side in sides if side is not None)
     return tuple(none if side is None else side for side in sides), omitted
-
-
-FAMILIES: tuple[type[Accumulator], ...] = (
-    TwoSampleAccumulator,
-    GoodnessOfFitAccumulator,
-    IndependenceAccumulator,
-)
-
-
-def load_accumulator(path: str | os.PathLike[str]) -> Any:
-    """The accumulator in a file, of whichever family."""
-    family = read_document(path).get("family")
-    for kind in FAMILIES:
-        if kind.family == family:
-            return kind.load(path)  # type: ignore[attr-defined]
-    raise FileError(f"`{path}` is of an unknown family, {str(family)[:40]!r}.")

@@ -1,0 +1,152 @@
+"""Tests of means that need no kernel."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from nosplit._support.checks import (
+    Seed,
+    check_covariance,
+    check_flag,
+    check_matrix,
+    check_rng,
+    check_vector,
+)
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.questions import MEAN, NORMAL
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import as_method, settle, test_rows
+from nosplit.methods import Method, Naive, Split
+
+__all__ = ["joint_normal_test", "mean_test"]
+
+
+def mean_test(
+    h: ArrayLike,
+    *,
+    method: Method | str = "auto",
+    calibration: Exact | str = "auto",
+    symmetric: bool = False,
+    rng: Seed = 0,
+    shuffle: bool = True,
+) -> TestResult:
+    """Test E h = 0 against E h ≥ 0, h ≠ 0, for independent rows of any base functions.
+
+    The paper's theory needs no kernel: any d statistics that are jointly normal in the limit will
+    do, such as the differences of a classifier's logits or of features.
+
+    Parameters
+    ----------
+    h : array_like, shape (n, d)
+        Independent rows of values, one column a base function.
+    method : Method or name
+        As in `two_sample_test`; "auto" is OST, or adaptive under exact calibration.
+    calibration : Exact or name
+        "exact" is possible only if `symmetric`; "auto" is exact then, and asymptotic otherwise.
+    symmetric : bool
+        Whether rows have the same law as their negatives under the null.
+    rng : int or Generator
+        Source of the flips and of the split.
+    shuffle : bool
+        Whether `Split` takes its parts from shuffled rows.
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`; every row is a pair of its own.
+
+    Examples
+    --------
+    Is a treatment's effect on any of three outcomes positive? No kernel is involved:
+
+    >>> import numpy as np
+    >>> effect = np.random.default_rng(0).normal([0.3, 0.0, 0.1], 1.0, size=(300, 3))
+    >>> res = mean_test(effect)
+    >>> res.reject(0.05), res.method
+    (True, 'ost')
+
+    Differences of matched rows have the law of their negatives when nothing differs, so flips of
+    their signs are exact. Here the logits of two classifiers on the same cases:
+
+    >>> logits = np.random.default_rng(1).normal(size=(2, 100, 3))
+    >>> res = mean_test(logits[0] - logits[1], symmetric=True)
+    >>> res.reject(0.05), res.calibration
+    (False, 'exact')
+    """
+    values = check_matrix(h, "h")
+    if len(values) < 2:
+        raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
+    generator, chosen = check_rng(rng), as_method(method)
+    kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
+    if check_flag(shuffle, "shuffle"):
+        values = values[generator.permutation(len(values))]
+    outcome = test_rows(values, chosen, kind, generator)
+    return to_result(
+        outcome,
+        question=MEAN,
+        kernels=tuple(f"base {i}" for i in range(values.shape[1])),
+        n_units=len(values),
+        n_used=len(values),
+        n_left_out=0,
+    )
+
+
+def joint_normal_test(
+    tau: ArrayLike, cov: ArrayLike, *, method: Method | str = "auto"
+) -> TestResult:
+    """Test μ = 0 against μ ≥ 0 for one vector τ ~ N(μ, Σ).
+
+    Parameters
+    ----------
+    tau : array_like, shape (d,)
+        The vector, with its √n (Section 3 of the paper).
+    cov : array_like, shape (d, d)
+        Its covariance matrix Σ, which may be singular.
+    method : Method or name
+        "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
+
+    Returns
+    -------
+    TestResult
+        As from `two_sample_test`.
+
+    Examples
+    --------
+    >>> joint_normal_test([3.0, 4.0], [[1.0, 0.0], [0.0, 1.0]], method="wald").statistic
+    5.0
+    """
+    tau = check_vector(tau, "tau")
+    cov = check_covariance(cov, len(tau))
+    chosen = settle(as_method(method), ASYMPTOTIC)
+    if isinstance(chosen, Split):
+        raise InputError(
+            "`method` must not be a Split: it needs the data. Use `two_sample_test` or `mean_test`."
+        )
+    outcome = Outcome(chosen, chosen(tau, cov), tau, cov, 1, pairs="given")
+    return to_result(
+        outcome,
+        question=NORMAL,
+        kernels=tuple(f"base {i}" for i in range(len(tau))),
+        n_units=1,
+        n_used=1,
+        n_left_out=0,
+    )
+
+
+def _mean_calibration(
+    calibration: Exact | str, symmetric: bool, method: Method | None
+) -> Exact | str:
+    """Exact flips need rows that are symmetric under the null."""
+    kind = resolve_calibration(calibration)
+    if kind == "auto":
+        return Exact() if symmetric and not isinstance(method, Naive) else ASYMPTOTIC
+    if isinstance(kind, Exact) and not symmetric:
+        raise InputError(
+            "`calibration` can be exact only if rows have the same law as their negatives under "
+            "the null: say so with symmetric=True, or use calibration='asymptotic'."
+        )
+    if isinstance(kind, Exact) and isinstance(method, Naive):
+        raise InputError("`method` naive has no exact form. Use calibration='asymptotic'.")
+    return kind

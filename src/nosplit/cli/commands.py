@@ -1,0 +1,63 @@
+"""All commands, and the program that runs one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import nosplit
+from nosplit._support.terminal import printable
+from nosplit.cli.demo import demo
+from nosplit.cli.goodness_of_fit import gof
+from nosplit.cli.independence import independence
+from nosplit.cli.plan import plan
+from nosplit.cli.power import calibrate, power
+from nosplit.cli.streams import accumulate, merge, result
+from nosplit.cli.two_sample import compare
+from nosplit.errors import InputError
+from nosplit.experiments.command import reproduce
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Kernel tests that learn the kernel and test on the same data, all of it.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"nosplit {nosplit.__version__}")
+        raise typer.Exit
+
+
+app.command("test")(compare)
+for command in (
+    gof,
+    independence,
+    power,
+    calibrate,
+    accumulate,
+    merge,
+    result,
+    demo,
+    plan,
+    reproduce,
+):
+    app.command()(command)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with 0, 1 (`--exit-code`: the samples differ) or 2 (error)."""
+    try:
+        app(args)
+    except InputError as error:
+        typer.echo(printable(f"error: {error}"), err=True)
+        raise SystemExit(2) from None

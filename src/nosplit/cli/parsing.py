@@ -1,0 +1,68 @@
+"""What words on the command line stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nosplit import models
+from nosplit.errors import InputError
+from nosplit.pairs.pairing import Blocks, Pairing
+
+__all__ = ["parse_model", "parse_pairs"]
+
+
+def parse_pairs(text: str) -> Pairing | str | int:
+    """A window such as 5, blocks:64, or a name as it is."""
+    kind, _, size = text.partition(":")
+    if kind == "blocks":
+        if not size.isdecimal():
+            raise InputError(
+                f"`--pairs` as blocks must have a size, as in blocks:64, got {text!r}."
+            )
+        return Blocks(int(size))
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def parse_model(text: str, p: int) -> models.SamplingModel:
+    """A model of p columns from its name and parameters, as in normal, t:5 or gamma:3,0,2."""
+    name, _, rest = text.partition(":")
+    try:
+        given = [float(number) for number in rest.split(",")] if rest else []
+    except ValueError as error:
+        raise InputError(
+            f"`--model` must have numbers after the colon, as in t:5 or normal:0,2, got {text!r}."
+        ) from error
+    origin = np.zeros(p)
+    match name, given:
+        case "normal", []:
+            return models.MultivariateNormal(origin)
+        case "normal", [mean, sd]:
+            return models.MultivariateNormal(origin + mean, sd * sd)
+        case "t", [dof]:
+            return models.StudentT(dof, origin)
+        case "laplace", []:
+            return models.Laplace(origin)
+        case "laplace", [loc, scale]:
+            return models.Laplace(origin + loc, scale)
+    return _scipy_model(name, given, text, p)
+
+
+def _scipy_model(name: str, given: list[float], text: str, p: int) -> models.SamplingModel:
+    from scipy import stats
+
+    law = getattr(stats, name, None)
+    if not isinstance(law, stats.rv_continuous):
+        raise InputError(
+            "`--model` must be normal, normal:MEAN,SD, laplace, laplace:LOC,SCALE, t:DOF or a "
+            f"continuous distribution of scipy.stats with its parameters, got {text!r}."
+        )
+    if p != 1:
+        raise InputError(f"`--model` {name} is a law of one column, and the sample has {p}.")
+    try:
+        frozen = law(*given)
+        valid = bool(np.all(np.isfinite(frozen.support()) | np.isinf(frozen.support())))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`--model` {text!r} does not have its parameters: {error}.") from error
+    if not valid:
+        raise InputError(f"`--model` {text!r} has parameters out of range.")
+    return models.from_scipy(frozen)

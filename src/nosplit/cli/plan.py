@@ -1,0 +1,57 @@
+"""The command `plan`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+import nosplit
+from nosplit.cli.options import Budget, Calibration, Json, Kernels, Method, Pairs
+from nosplit.cli.parsing import parse_pairs
+from nosplit.cli.printing import print_json
+from nosplit.inference.plan import Plan
+
+__all__ = ["plan"]
+
+
+def plan(
+    n: Annotated[int, typer.Option(help="Rows of the reference sample.")],
+    m: Annotated[int | None, typer.Option(help="Rows of the current sample; n by default.")] = None,
+    p: Annotated[int, typer.Option(help="Columns.")] = 1,
+    method: Method = "auto",
+    pairs: Pairs = "auto",
+    calibration: Calibration = "auto",
+    kernels: Kernels = "default",
+    budget: Budget = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Tell what `nosplit test` would do with samples of these sizes, what it costs, and why."""
+    chosen = nosplit.plan(
+        n=n,
+        m=m,
+        p=p,
+        kernels=kernels,
+        method=method,
+        pairs=parse_pairs(pairs),
+        calibration=calibration,
+        budget=budget,
+    )
+    seconds = chosen.estimated_seconds()
+    if as_json:
+        print_json(_plan_dict(chosen, seconds))
+    else:
+        typer.echo(f"{chosen}\nOn this machine, about {seconds:.2g} s of one core.")
+
+
+def _plan_dict(chosen: Plan, seconds: float) -> dict[str, Any]:
+    return {
+        "pairs": chosen.pairs,
+        "calibration": "exact" if chosen.flips else "asymptotic",
+        "flips": chosen.flips or None,
+        "n_units": chosen.n_units,
+        "n_pairs": chosen.n_pairs,
+        "nominal_seconds": chosen.nominal_seconds,
+        "estimated_seconds": seconds,
+        "reason": chosen.reason,
+    }

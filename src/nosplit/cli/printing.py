@@ -1,0 +1,66 @@
+"""How commands print results and write reports."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from nosplit._support.lazy import extra
+from nosplit._support.terminal import printable
+from nosplit.describe.report import check_target
+from nosplit.errors import InputError, NosplitWarning
+from nosplit.inference.result import TestResult
+
+__all__ = ["SCHEMA", "check_report", "finish", "print_json", "quietly", "write_report"]
+
+# Version of the keys that `--json` prints, listed in docs/json.md.
+SCHEMA = 1
+
+
+def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:
+    """Test without printing warnings: the result lists them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NosplitWarning)
+        return test(*data, **options)
+
+
+def finish(
+    result: TestResult, title: str, *, alpha: float, as_json: bool, exit_code: bool
+) -> typer.Exit:
+    """Print a result; what it returns ends the command."""
+    rejects = result.reject(alpha)
+    if as_json:
+        print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
+    else:
+        typer.echo(printable(title))
+        typer.echo(result.summary(alpha))
+    return typer.Exit(int(exit_code and rejects))
+
+
+def check_report(path: str | None, no_rows: bool = False) -> None:
+    """Find out that a report cannot be written before the test is run, not after."""
+    if path is None and no_rows:
+        raise InputError("`--no-rows` is about a report: it needs `--report`.")
+    if path is not None:
+        extra("jinja2", "report")
+        extra("matplotlib", "report")
+        check_target(path)
+
+
+def write_report(
+    result: TestResult, x: Any = None, y: Any = None, *, path: str | None, **options: Any
+) -> None:
+    """Write a report if one was asked for, and say where it is."""
+    if path is None:
+        return
+    result.report(x, y, path=path, **options)
+    typer.echo(printable(f"Report: {path}"), err=True)
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Print values on one line, with the version of their keys (docs/json.md)."""
+    typer.echo(json.dumps({**values, "schema": SCHEMA}, allow_nan=False))

@@ -1,0 +1,127 @@
+"""Files that are read whole, and a sample of those that are not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_sample
+from nosplit._support.terminal import listed
+from nosplit.data.files.opening import is_path, open_source
+from nosplit.data.files.source import Source
+from nosplit.data.options import Options
+from nosplit.errors import InputError
+
+__all__ = [
+    "PILOT",
+    "SMALL",
+    "first_rows",
+    "in_memory",
+    "is_small",
+    "read_array",
+    "read_if_path",
+    "some_rows",
+    "two_in_memory",
+]
+
+# Values of two files together up to which they are read whole and tested as if in memory.
+SMALL = 20_000_000
+# Rows of the sample that kernels and encoding are fitted on.
+PILOT = 16_384
+
+
+def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
+    """All rows of two files: two tables, or two arrays where one of them has no names."""
+    a, b = x.whole(), y.whole()
+    if _is_array(a) != _is_array(b):
+        a, b = _by_position(a, x.path), _by_position(b, y.path)
+    if not _is_array(a) or not _is_array(b):
+        return a, b
+    return a, _aligned(x, y, a, b)
+
+
+def read_if_path(value: Any) -> Any:
+    """All rows of a file if a value names one; any other value as it is."""
+    return open_source(value).whole() if is_path(value) else value
+
+
+def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
+    """All rows of a file of numbers, as an array."""
+    source = open_source(path)
+    return check_sample(_by_position(source.whole(), source.path), source.path)
+
+
+def _is_array(rows: Any) -> TypeGuard[NDArray[Any]]:
+    return isinstance(rows, np.ndarray)
+
+
+def _by_position(rows: Any, path: str) -> NDArray[Any]:
+    """The columns of a table as an array; text has no place in one."""
+    if _is_array(rows):
+        return rows
+    columns = []
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        try:
+            columns.append(np.asarray(column.cast("float64").to_numpy()))
+        except Exception as error:
+            raise InputError(
+                f"`{path}` must hold numbers here, got {column.type} in column {name!r}."
+            ) from error
+    return np.stack(columns, axis=1)
+
+
+def _aligned(x: Source, y: Source, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """The columns of `b` in the order of those of `a`: by name where both have names."""
+    ours, theirs = x.names, y.names
+    if ours is None or theirs is None or ours == theirs:
+        if a.shape[1] != b.shape[1]:
+            raise InputError(
+                f"`{x.path}` and `{y.path}` must have the same number of columns, got "
+                f"{a.shape[1]} and {b.shape[1]}."
+            )
+        return b
+    missing, more = _without(ours, theirs), _without(theirs, ours)
+    if missing or more:
+        parts = [f"lacks {listed(missing)}"] * bool(missing)
+        parts += [f"has {listed(more)} besides"] * bool(more)
+        raise InputError(
+            f"`{y.path}` must have the columns of `{x.path}`, but {' and '.join(parts)}."
+        )
+    return b[:, [theirs.index(name) for name in ours]]
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def is_small(x: Source, y: Source) -> bool:
+    """Whether two files are read whole: by their sizes, so that the same files always are."""
+    return x.n_values + y.n_values <= SMALL
+
+
+def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options]:
+    """All rows of two files; without Arrow, numbers with names are scaled as tables are."""
+    rows = two_in_memory(x, y)
+    named = x.names is not None and y.names is not None
+    if named and isinstance(rows[0], np.ndarray) and options.scale is None:
+        options = replace(options, scale="robust")
+    return *rows, options
+
+
+def some_rows(x: str, y: str) -> tuple[Any, Any]:
+    """Rows of two files for a description of them: all, or a small sample of large files."""
+    sources = open_source(x), open_source(y)
+    if is_small(*sources):
+        return two_in_memory(*sources)
+    rng = np.random.default_rng(0)
+    return first_rows(sources[0], rng), first_rows(sources[1], rng)
+
+
+def first_rows(source: Source, rng: np.random.Generator) -> Any:
+    """A first batch, from many places of a file."""
+    return next(source.batches(PILOT, None, rng))

@@ -1,0 +1,67 @@
+"""What callers ask of columns: which, how scaled, and what to do about missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nosplit._support.checks import resolve
+from nosplit.errors import InputError
+
+__all__ = ["POLICIES", "ROBUST", "Options", "Wanted", "wanted"]
+
+POLICIES = {name: name for name in ("raise", "omit", "indicate")}
+
+
+ROBUST, NONE = "robust", "none"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to do with the columns: checked values of the keywords of the test functions."""
+
+    scale: str | None
+    columns: tuple[str, ...] | None
+    exclude: tuple[str, ...] | None
+    nan_policy: str
+
+    @classmethod
+    def of(cls, scale: Any, columns: Any, exclude: Any, nan_policy: Any) -> Options:
+        """Check the keywords."""
+        if scale is not None and not isinstance(scale, str | bool | np.bool_):
+            raise InputError(f"`scale` must be True, False, 'robust' or 'none', got {scale!r}.")
+        if isinstance(scale, bool | np.bool_):
+            scale = ROBUST if scale else NONE
+        if scale is not None:
+            resolve(scale, {ROBUST: ROBUST, NONE: NONE}, "scale")
+        if not isinstance(nan_policy, str):
+            raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
+        policy = resolve(nan_policy, POLICIES, "nan_policy")
+        return cls(scale, wanted(columns, "columns"), wanted(exclude, "exclude"), policy)
+
+    @property
+    def idle(self) -> bool:
+        """Whether they leave arrays as they are."""
+        picks = self.columns is not None or self.exclude is not None
+        return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
+
+
+Wanted = str | int | Sequence[str | int] | None
+
+
+def wanted(names: Any, keyword: str) -> tuple[str, ...] | None:
+    """Names that `columns=` or `exclude=` lists; positions of an array are names too ("0")."""
+    if names is None:
+        return None
+    if isinstance(names, str | int | np.integer) or not isinstance(names, Iterable):
+        names = (names,)
+    found = tuple(str(name) for name in names)
+    twice = [name for i, name in enumerate(found) if name in found[:i]]
+    if twice:
+        raise InputError(f"`{keyword}` must name every column once, got {twice[0]!r} twice.")
+    if keyword == "columns" and not found:
+        raise InputError("`columns` must name at least one column, got none.")
+    return found

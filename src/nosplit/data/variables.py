@@ -1,0 +1,164 @@
+"""Two variables observed together → rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nosplit._support.checks import check_sample
+from nosplit._support.types import Array
+from nosplit.data.encoding import Encoding
+from nosplit.data.fit_encoding import read_one
+from nosplit.data.frames import Source, as_source, is_table
+from nosplit.data.matching import check_known
+from nosplit.data.options import Options
+from nosplit.data.samples import count_out
+from nosplit.errors import InputError
+from nosplit.kernels import Kernel, Parts
+from nosplit.kernels.recipes import check_looks_at
+
+__all__ = ["Variable", "as_variables", "column_names", "two_variables"]
+
+
+def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Encoding | None], int]:
+    """Two variables observed together, how each was encoded, and how many rows were left out.
+
+    Arrays that no option concerns are as they came.
+    """
+    tables = [is_table(value) for value in (x, y)]
+    if not any(tables):
+        if options.columns is not None or options.exclude is not None:
+            raise InputError(
+                "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
+            )
+        if options.idle:
+            return [x, y], [None, None], 0
+    values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
+    sources = [
+        as_source(value, label)
+        if table or (not options.idle and value.dtype.kind in "fiu")
+        else None
+        for value, label, table in zip(values, "xy", tables, strict=True)
+    ]
+    named = [source for source in sources if source is not None and source.table]
+    check_known(options.columns or (), named, "columns")
+    check_known(options.exclude or (), named, "exclude")
+    return _encoded_together(values, sources, options)
+
+
+def _encoded_together(
+    values: list[Any], sources: list[Source | None], options: Options
+) -> tuple[list[Any], list[Encoding | None], int]:
+    """Rows are left out together; arrays without a source are as they came otherwise."""
+    lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
+    if lengths[0] != lengths[1]:
+        raise InputError(
+            "`x` and `y` must have as many rows, observed together, "
+            f"got {lengths[0]} and {lengths[1]}."
+        )
+    reads = [None if s is None else read_one(s, _own(options, s)) for s in sources]
+    kept = np.logical_and.reduce([np.ones(lengths[0], np.bool_)] + [r.kept[0] for r in reads if r])
+    encodings = [None if r is None else replace(r, kept=[kept]).encoding() for r in reads]
+    rows = [
+        v[kept] if read is None or encoding is None else encoding.rows_of(read.samples[0], kept)
+        for v, read, encoding in zip(values, reads, encodings, strict=True)
+    ]
+    return rows, encodings, count_out([kept])
+
+
+def _array(value: Any, label: str) -> NDArray[Any]:
+    """An array of one row or more, of whatever is in it."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"`{label}` must be a rectangular array: {error}.") from error
+    if array.ndim == 0:
+        raise InputError(f"`{label}` must be a vector or an (n, p) array, got 0 dimensions.")
+    return array
+
+
+def _own(options: Options, source: Source) -> Options:
+    """The options that concern one of two variables; without a name it keeps all its columns."""
+    if not source.table:
+        return replace(options, columns=None, exclude=None)
+    columns, exclude = (
+        None if names is None else tuple(name for name in names if name in source.names)
+        for names in (options.columns, options.exclude)
+    )
+    return replace(options, columns=columns, exclude=exclude)
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A variable as numbers, and whether they only name categories, or some of them do."""
+
+    rows: NDArray[Any]
+    discrete: bool | Parts
+    encoding: Encoding | None = None
+
+    def check(self, kernel: Kernel) -> None:
+        """Check that a kernel that was given looks at categories as such."""
+        if self.encoding is not None and self.encoding.categorical:
+            check_looks_at(kernel, self.encoding.categorical)
+
+
+def column_names(*variables: Variable) -> tuple[str, ...] | None:
+    """Names of the columns of tables, one variable after the other."""
+    encodings = [v.encoding for v in variables if v.encoding is not None]
+    return tuple(name for e in encodings for name in e.names) if encodings else None
+
+
+def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[Variable, Variable]:
+    """Two variables as numbers, of as many rows, neither of them constant."""
+    left, right = _variable(x, "x", encodings[0]), _variable(y, "y", encodings[1])
+    if len(left.rows) != len(right.rows):
+        raise InputError(
+            "`x` and `y` must have as many rows, observed together, "
+            f"got {len(left.rows)} and {len(right.rows)}."
+        )
+    for variable, name in ((left, "x"), (right, "y")):
+        rows = variable.rows
+        if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
+            raise InputError(f"`{name}` is constant: all rows are the same.")
+        if variable.encoding is not None and variable.encoding.idle:
+            raise InputError(
+                f"`{name}` holds nothing to compare: every column is constant, or holds "
+                "categories that are all different."
+            )
+    return left, right
+
+
+def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variable:
+    if encoding is not None:
+        return Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
+        return Variable(_codes(array, name), discrete=True)
+    if array.dtype.kind == "O":
+        array = array.astype(np.float64)
+    return Variable(check_sample(array, name, smallest=4), discrete=False)
+
+
+def _numbers(array: NDArray[Any]) -> bool:
+    return all(isinstance(v, Real) and not isinstance(v, bool) for v in array.ravel())
+
+
+def _codes(array: NDArray[Any], name: str) -> Array:
+    """Numbers for the categories of each column."""
+    columns = array[:, None] if array.ndim == 1 else array
+    if columns.ndim != 2:
+        raise InputError(
+            f"`{name}` must be a vector or an (n, p) array, got {array.ndim} dimensions."
+        )
+    try:
+        codes = [np.unique(column, return_inverse=True)[1] for column in columns.T]
+    except TypeError as error:
+        raise InputError(
+            f"`{name}` must hold numbers, or categories of one type: {error}."
+        ) from error
+    return check_sample(np.stack(codes, axis=1).astype(np.float64), name, smallest=4)

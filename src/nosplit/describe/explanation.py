@@ -1,0 +1,208 @@
+"""What an explanation holds, and how it prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nosplit._support.checks import check_int
+from nosplit._support.terminal import wrapped
+from nosplit._support.types import Array
+from nosplit.describe.attribution import ColumnEffect
+from nosplit.describe.effect import Effect, KernelEffect
+from nosplit.describe.rows import Sampled, encoded
+from nosplit.describe.witness import witness_at
+from nosplit.errors import InputError
+from nosplit.inference.result import TestResult, format_p
+from nosplit.kernels import Combination
+from nosplit.kernels.bank import Bank
+
+__all__ = ["MOST_LINES", "Explanation", "Row", "TopRows"]
+
+# Columns and rows that a summary lists.
+MOST_LINES, MOST_TOP = 8, 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a sample: its position from 0, the witness function there, and its values."""
+
+    index: int
+    witness: float
+    values: dict[str, Any]
+
+
+class TopRows(NamedTuple):
+    """The rows that the witness function separates most: of x its highest, of y its lowest."""
+
+    x: tuple[Row, ...]
+    y: tuple[Row, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """What differs between two samples; made by `explain`. It describes, and tests nothing.
+
+    Attributes
+    ----------
+    result : TestResult
+        The result that is explained.
+    effect : Effect
+        The size of the difference, which does not grow with the samples.
+    kernel : Combination
+        The learned kernel, k = Σ β*_u k_u, which can be evaluated (`kernel.tile(a, b)`). It is
+        scaled so that the noise of one pair of units is 1: mean k(x, x') + k(y, y') - 2 k(x, y) is
+        `effect.learned`.
+    kernels : tuple of KernelEffect
+        MMD² of each base kernel with its standard error.
+    columns : tuple of ColumnEffect
+        How much of the learned statistic each column carries, in the order of the columns.
+    level : float
+        What is taken off the witness function, so that 0 is midway between the samples.
+    x, y : Sampled
+        The rows that were looked at, with the witness function there.
+    """
+
+    result: TestResult
+    effect: Effect
+    kernel: Combination
+    kernels: tuple[KernelEffect, ...]
+    columns: tuple[ColumnEffect, ...]
+    level: float
+    x: Sampled
+    y: Sampled
+
+    def witness(self, points: Any) -> Array:
+        """The witness function: mean of k(x, point) over rows of x minus the same for y, centred.
+
+        It is positive where x is denser than y, seen through the learned kernel. A constant is
+        taken off, so that its means over the two samples differ in their sign alone: weights may be
+        of any sign, and the constant part of a kernel moves all points alike.
+
+        Parameters
+        ----------
+        points : array_like, shape (k, p), or a table with the same columns
+            Where to evaluate it.
+
+        Returns
+        -------
+        array, shape (k,)
+            NaN for rows that the test would leave out because something is missing.
+        """
+        coded = encoded(self.result, points, "points", smallest=0)
+        rows = coded.rows
+        if rows.shape[1] != self.x.rows.shape[1]:
+            raise InputError(
+                f"`points` must have {self.x.rows.shape[1]} columns, got {rows.shape[1]}."
+            )
+        bank, weights = Bank(self.kernel.kernels), np.array(self.kernel.weights)
+        found = witness_at(rows, self.x.rows, self.y.rows, bank, weights) - self.level
+        if coded.kept is None:
+            return found
+        whole = np.full(len(rows) + coded.omitted, np.nan)
+        whole[coded.kept] = found
+        return whole
+
+    def ranked(self) -> tuple[ColumnEffect, ...]:
+        """The columns, those that carry most first."""
+        return tuple(sorted(self.columns, key=lambda column: -column.carried))
+
+    def top_rows(self, k: int = 5) -> TopRows:
+        """The k rows of either sample that the witness function separates most.
+
+        These are rows of x where it is highest, and rows of y where it is lowest, among the rows
+        that were looked at.
+
+        Parameters
+        ----------
+        k : int
+            Rows of each sample; all there are if there are fewer.
+
+        Returns
+        -------
+        TopRows
+        """
+        k = check_int(k, "k", least=1)
+        names = [column.name for column in self.columns]
+        return TopRows(_top(self.x, k, names, -1.0), _top(self.y, k, names, 1.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; of the rows only their positions, not what is in them."""
+        top = self.top_rows()
+        return {
+            "descriptive": True,
+            "effect": self.effect.to_dict(),
+            "kernels": [kernel._asdict() for kernel in self.kernels],
+            "columns": [column._asdict() for column in self.columns],
+            "top_rows": {
+                name: [{"index": row.index, "witness": row.witness} for row in rows]
+                for name, rows in (("x", top.x), ("y", top.y))
+            },
+            "rows_looked_at": [len(self.x.index), len(self.y.index)],
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.ranked()[:3])
+        return f"Explanation(effect={self.effect.crossfitted:.3g}, columns={names})"
+
+    def __str__(self) -> str:
+        return "\n".join([*self._head(), *self._column_lines(), *self._row_lines(), *_NOTE])
+
+    def _head(self) -> list[str]:
+        effect, res = self.effect, self.result
+        lines = []
+        if not res.reject():
+            lines = wrapped(
+                f"The test found no evidence of a difference (p = {format_p(res.log_pvalue)}): "
+                "what follows may be chance.",
+                "",
+            )
+        told = f"{100 * effect.separation:.0f} ± {100 * effect.separation_error:.0f} % (chance: 50)"
+        learned = f"{effect.learned:.3g} ± {effect.learned_error:.1g}"
+        crossed = f"{effect.crossfitted:.3g} ± {effect.crossfitted_error:.1g}"
+        return [
+            *lines,
+            f"A {effect.words} difference: rows are told apart {told} of the time.",
+            "  signal     of one pair of rows, in units of its noise; it does not grow with n",
+            f"             {learned} as learned, {crossed} on rows not learned from",
+        ]
+
+    def _column_lines(self) -> list[str]:
+        shown = self.ranked()[:MOST_LINES]
+        lines = ["  columns    share    ±   lost  alone"]
+        lines += [f"             {_percents(c)}  {_short(c.name)}" for c in shown]
+        if len(self.columns) > MOST_LINES:
+            lines.append(f"             and {len(self.columns) - MOST_LINES} that carry less")
+        return lines
+
+    def _row_lines(self) -> list[str]:
+        top = self.top_rows(MOST_TOP)
+        return [
+            f"  rows       most like {name} alone: "
+            + ", ".join(f"{row.index} ({row.witness:+.2g})" for row in rows)
+            for name, rows in (("x", top.x), ("y", top.y))
+        ]
+
+
+_NOTE = ["  This describes what the test learned. It has no p-values, and is no test of a column."]
+
+
+def _top(sample: Sampled, k: int, names: list[str], sign: float) -> tuple[Row, ...]:
+    order = np.argsort(sign * sample.witness, kind="stable")[:k]
+    return tuple(
+        Row(int(sample.index[i]), float(sample.witness[i]), sample.row(int(i), names))
+        for i in order
+    )
+
+
+def _percents(column: ColumnEffect) -> str:
+    scale = column.share / column.carried if column.carried else 0.0
+    parts = (column.share, column.error, scale * column.lost, scale * column.alone)
+    share, error, lost, alone = (round(100 * part) + 0 for part in parts)
+    return f"{share:4d} % {error:4d} {lost:6d} {alone:6d}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"

@@ -1,0 +1,102 @@
+"""How p-values are found, and the names that stand for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nosplit._support.checks import check_int, resolve
+from nosplit.errors import InputError
+
+__all__ = [
+    "ASYMPTOTIC",
+    "SIMULATE",
+    "WILD",
+    "Exact",
+    "Wild",
+    "resolve_calibration",
+    "resolve_goodness_of_fit",
+]
+
+ASYMPTOTIC = "asymptotic"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Calibration by random sign flips or label permutations: exact at every sample size.
+
+    Parameters
+    ----------
+    flips : int
+        Number of random draws. All patterns are used instead if there are no more than that.
+
+    Examples
+    --------
+    >>> Exact(flips=1999)
+    Exact(flips=1999)
+    """
+
+    flips: int = 999
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "flips", check_int(self.flips, "flips", least=19))
+
+
+WILD = "wild"
+
+
+@dataclass(frozen=True)
+class Wild:
+    """Calibration of a goodness-of-fit test by random signs: the wild bootstrap.
+
+    There is no symmetry behind it, so its level is right only in the limit.
+
+    Parameters
+    ----------
+    flips : int
+        Number of random draws.
+
+    Examples
+    --------
+    >>> Wild(flips=1999)
+    Wild(flips=1999)
+    """
+
+    flips: int = 999
+
+    def __post_init__(self) -> None:
+        Exact(self.flips)  # the same rule
+
+
+SIMULATE = "simulate"
+
+
+def resolve_calibration(calibration: Exact | str) -> Exact | str:
+    """An `Exact` object, "asymptotic" or "auto"."""
+    if isinstance(calibration, Exact):
+        return calibration
+    known: dict[str, Exact | str] = {"auto": "auto", ASYMPTOTIC: ASYMPTOTIC, "exact": Exact()}
+    if not isinstance(calibration, str):
+        raise InputError(f"`calibration` must be a name or Exact(...), got {calibration!r}.")
+    if calibration in known:
+        return known[calibration]
+    return resolve(calibration, known, "calibration")
+
+
+def resolve_goodness_of_fit(calibration: Exact | Wild | str) -> Exact | Wild | str:
+    """An `Exact` (for samples drawn from the model) or `Wild` object, "asymptotic" or "auto"."""
+    known: dict[str, Exact | Wild | str] = {
+        "auto": "auto",
+        ASYMPTOTIC: ASYMPTOTIC,
+        WILD: Wild(),
+        SIMULATE: Exact(),
+        "exact": Exact(),
+    }
+    if isinstance(calibration, (Exact, Wild)):
+        return calibration
+    if not isinstance(calibration, str):
+        raise InputError(
+            f"`calibration` must be a name, Wild(...) or Exact(...), got {calibration!r}."
+        )
+    return (
+        known[calibration] if calibration in known else resolve(calibration, known, "calibration")
+    )

@@ -1,0 +1,79 @@
+"""What the statistics made of the moments, and the result made of that."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nosplit._support.types import Array
+from nosplit.errors import Caveat
+from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.questions import Question
+from nosplit.inference.result import TestResult
+from nosplit.methods import Method, Selection
+from nosplit.methods.laws import Flips, law_of
+
+__all__ = ["Outcome", "to_result"]
+
+
+@dataclass
+class Outcome:
+    """What the statistics made of the moments, on its way to a `TestResult`."""
+
+    method: Method
+    selection: Selection
+    tau: Array
+    cov: Array
+    n_pairs: int
+    calibration: str = ASYMPTOTIC
+    flips: Flips | None = None
+    pairs: str = ""
+    caveats: list[Caveat] = field(default_factory=list)
+
+
+def to_result(
+    outcome: Outcome,
+    *,
+    question: Question,
+    kernels: Sequence[Any],
+    n_units: int,
+    n_used: int,
+    n_left_out: int,
+    columns: tuple[str, ...] | None = None,
+    encoding: Any = None,
+) -> TestResult:
+    """Issue the warnings and put the result together."""
+    for category, text in outcome.caveats:
+        warnings.warn(text, category, stacklevel=3)
+    picked = outcome.selection
+    law = outcome.flips or law_of(picked)
+    statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)
+    truncated = not np.isnan(picked.truncation) and picked.mixture is None
+    return TestResult(
+        statistic=statistic,
+        log_pvalue=law.log_sf(statistic) if outcome.flips else float(picked.log_pvalue),
+        weights=picked.weights,
+        active=tuple(int(i) for i in np.flatnonzero(picked.active)),
+        dof=int(picked.dof),
+        truncation=float(picked.truncation) if truncated else None,
+        tau=outcome.tau,
+        cov=outcome.cov,
+        kernels=tuple(kernels),
+        method=outcome.method.name,
+        pairs=outcome.pairs,
+        calibration=outcome.calibration,
+        n_units=n_units,
+        n_pairs=outcome.n_pairs,
+        n_used=n_used,
+        n_left_out=n_left_out,
+        null=law,
+        question=question,
+        flips=len(outcome.flips.values) - 1 if outcome.flips else None,
+        warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
+        columns=columns,
+        encoding=encoding,
+    )

@@ -1,0 +1,54 @@
+"""What tests ask, and what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GOODNESS", "INDEPENDENCE", "MEAN", "NORMAL", "TWO_SAMPLE", "Question"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a test asks, and its two answers in words."""
+
+    text: str
+    rejected: str
+    kept: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+TWO_SAMPLE = Question(
+    "Do two samples come from the same distribution?",
+    "The samples differ",
+    "No evidence of a difference",
+)
+
+
+GOODNESS = Question(
+    "Does a sample come from the model?",
+    "The sample does not fit the model",
+    "No evidence against the model",
+)
+
+
+INDEPENDENCE = Question(
+    "Are two variables independent?",
+    "The variables depend on each other",
+    "No evidence of dependence",
+)
+
+
+MEAN = Question(
+    "Is the mean of every base function zero?",
+    "Some mean is not zero",
+    "No evidence of a mean other than zero",
+)
+
+
+NORMAL = Question(
+    "Is the mean of a normal vector zero?",
+    "Some mean is not zero",
+    "No evidence of a mean other than zero",
+)

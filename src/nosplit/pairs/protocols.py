@@ -1,0 +1,73 @@
+"""What the loop over pairs asks of units and of draws."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+
+from nosplit._support.types import Array
+from nosplit.pairs.draws import Part
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.pairing import Job
+
+__all__ = ["Draws", "Folding", "Testable", "Units"]
+
+
+class Units(Protocol):
+    """Units of a family: values of their pairs."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        ...
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit."""
+        ...
+
+    def values(self, job: Job) -> Array:
+        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
+        ...
+
+
+@runtime_checkable
+class Folding(Protocol):
+    """Units that can fold values into moments without keeping the values."""
+
+    def moments(self, job: Job) -> Moments:
+        """Moments of the values of a job."""
+        ...
+
+
+class Draws(Protocol):
+    """Random draws for exact calibration, tied to their units."""
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether these are all the draws there could be."""
+        ...
+
+    def of(self, units: range) -> Draws:
+        """The same draws, for some of the units."""
+        ...
+
+    def part(self, job: Job) -> Part:
+        """Sums under all draws over the pairs of a job."""
+        ...
+
+
+U = TypeVar("U", bound="Testable")
+
+
+class Testable(Units, Protocol):
+    """Units that can be cut into parts and drawn again under the null."""
+
+    def part(self: U, units: range) -> U:
+        """Some of the units, as units of their own."""
+        ...
+
+    def draws(self, flips: int, rng: np.random.Generator) -> Draws:
+        """Random draws under the null."""
+        ...
