@@ -9,7 +9,11 @@ import pytest
 from nosplit.cli import main
 
 # Their tests share a cluster or a built site, which takes longer to make than they take to run.
-TOGETHER = ("tests/test_dask.py", "tests/test_site.py", "tests/test_spark.py")
+TOGETHER = (
+    "tests/engines/clusters/test_dask.py",
+    "tests/engines/clusters/test_spark.py",
+    "tests/test_site.py",
+)
 
 
 @pytest.hookimpl(optionalhook=True)

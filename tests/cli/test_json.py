@@ -11,7 +11,7 @@ import pytest
 
 from nosplit.cli import main
 
-PAGE = Path(__file__).parent.parent / "docs" / "json.md"
+PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 TYPES = {
     "string": str,
     "strings": str,
