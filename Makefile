@@ -58,11 +58,11 @@ browser: ## install chromium for the tests of the report, where apt and root are
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium; }
 
 bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
-	$(TEST_ENV) $(BENCH)/bin/python benchmarks/run.py --write docs/benchmarks.md
+	$(TEST_ENV) $(BENCH)/bin/python -m benchmarks.speed.run --write docs/measured/benchmarks.md
 
 bench-power: $(BENCH)/.stamp ## power against other tests
-	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power.py
-	$(TEST_ENV) $(BENCH)/bin/python benchmarks/power_ksd_hsic.py
+	$(TEST_ENV) $(BENCH)/bin/python -m benchmarks.power.two_sample
+	$(TEST_ENV) $(BENCH)/bin/python -m benchmarks.power.goodness_of_fit_independence
 
 clean-cache: ## remove compiled code
 	find src -name '*.nb[ic]' -delete

@@ -57,7 +57,9 @@ html_theme_options = {
 pygments_style = "default"
 
 # Pages that stand alone have no neighbours to list.
-html_sidebars = {page: [] for page in ("index", "quick_start", "comparison", "changelog")}
+html_sidebars = {
+    page: [] for page in ("index", "guide/quick_start", "measured/comparison", "changelog")
+}
 
 
 def setup(app):

@@ -63,7 +63,7 @@ def test_methods_have_entries(entries):
 
 
 def test_every_command_is_there(site):
-    text = (site / "command_line.html").read_text(encoding="utf-8")
+    text = (site / "api" / "command_line.html").read_text(encoding="utf-8")
     for command in _commands():
         assert f"nosplit {command}" in text
     assert "--exit-code" in text
@@ -114,9 +114,15 @@ def test_pages_load_nothing_from_elsewhere(site):
 
 def test_every_page_can_be_found(site):
     """All pages are in the navigation: none is an orphan."""
-    text = "".join(p.read_text(encoding="utf-8") for p in site.glob("*.html"))
-    for page in DOCS.glob("*.md"):
-        assert f'href="{page.stem}.html' in text or page.stem == "index", page.name
+    found = set()
+    for page in _html(site):
+        links = re.findall(r'href="(?!https?:)([^"#?]+\.html)', page.read_text(encoding="utf-8"))
+        found |= {(page.parent / link).resolve() for link in links}
+    for page in DOCS.rglob("*.md"):
+        if "_build" not in page.parts and page != DOCS / "index.md":
+            assert (site / page.relative_to(DOCS)).with_suffix(".html").resolve() in found, (
+                page.name
+            )
 
 
 def test_links_lead_somewhere(site):

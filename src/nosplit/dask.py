@@ -1,7 +1,7 @@
 """Tests of Dask arrays and data frames, on a cluster or on whatever scheduler Dask is set to.
 
 Rows stay in their partitions, except for those that must meet their partners; what comes back is
-a few numbers for each kernel. See docs/clusters.md.
+a few numbers for each kernel. See docs/guide/clusters.md.
 """
 
 from __future__ import annotations

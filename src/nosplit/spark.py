@@ -1,7 +1,7 @@
 """Tests of Spark data frames.
 
 Rows go from worker to worker once, to meet their partners, and never to the driver; what comes
-back is a few numbers for each kernel. See docs/clusters.md.
+back is a few numbers for each kernel. See docs/guide/clusters.md.
 """
 
 from __future__ import annotations

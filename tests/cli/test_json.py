@@ -1,4 +1,4 @@
-"""What `--json` prints is what docs/json.md lists: no key more, no key less, of those types."""
+"""What `--json` prints is what docs/api/json.md lists: no key more, no key less, of those types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from nosplit.cli import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+PAGE = Path(__file__).parents[2] / "docs" / "api" / "json.md"
 TYPES = {
     "string": str,
     "strings": str,

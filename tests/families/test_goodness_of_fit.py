@@ -179,7 +179,7 @@ def test_simulated_p_values_are_uniform_at_eight_rows(method):
 
 
 def test_wild_level_at_the_smallest_safe_n():
-    """At most .08 there (docs/goodness_of_fit.md); false alarm 1e-4."""
+    """At most .08 there (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
     rng, trials = np.random.default_rng(4), 200
     model = models.MultivariateNormal(np.zeros(3))
     hits = 0
@@ -191,7 +191,7 @@ def test_wild_level_at_the_smallest_safe_n():
 
 
 def test_asymptotic_level_of_linear_pairs():
-    """At most .08 with 500 pairs a kernel (docs/goodness_of_fit.md); false alarm 1e-4."""
+    """At most .08 with 500 pairs a kernel (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
     rng, trials, hits = np.random.default_rng(5), 200, 0
     for _ in range(trials):
         x = NORMAL.sample(2 * SMALLEST_PAIRS * 4, rng)

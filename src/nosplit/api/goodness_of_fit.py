@@ -43,7 +43,7 @@ from nosplit.pairs.pairing import Pairing
 
 __all__ = ["goodness_of_fit_test"]
 
-# Rows from which the level of the wild bootstrap is called safe (docs/goodness_of_fit.md).
+# Rows from which the level of the wild bootstrap is called safe (docs/measured/goodness_of_fit.md).
 SMALLEST_WILD = 50
 
 

@@ -17,7 +17,7 @@ from nosplit.inference.result import TestResult
 
 __all__ = ["SCHEMA", "check_report", "finish", "print_json", "quietly", "write_report"]
 
-# Version of the keys that `--json` prints, listed in docs/json.md.
+# Version of the keys that `--json` prints, listed in docs/api/json.md.
 SCHEMA = 1
 
 
@@ -62,5 +62,5 @@ def write_report(
 
 
 def print_json(values: dict[str, Any]) -> None:
-    """Print values on one line, with the version of their keys (docs/json.md)."""
+    """Print values on one line, with the version of their keys (docs/api/json.md)."""
     typer.echo(json.dumps({**values, "schema": SCHEMA}, allow_nan=False))

@@ -134,7 +134,7 @@ def _first_values(rows: SteinUnits) -> Array:
 
 
 def smallest_safe_batches(d: int) -> int:
-    """Batches from which Σ̂ is good enough for d kernels (docs/goodness_of_fit.md)."""
+    """Batches from which Σ̂ is good enough for d kernels (docs/measured/goodness_of_fit.md)."""
     return 32 * d * d
 
 

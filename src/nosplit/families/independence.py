@@ -9,7 +9,8 @@ blocks of kernel values K = k(x_i, x'_j) and L = l(y_i, y'_j), J = I - 11'/q.
 
 Permuting y inside a unit changes no distribution under independence. Random draws take the q
 cyclic shifts among those permutations: a pair of units then has q² values in all, which are
-computed once and looked up, and power is that of all permutations (benchmarks/hsic_unit_size.py).
+computed once and looked up, and power is that of all permutations
+(benchmarks/choices/independence_unit_size.py).
 hh' averaged over all permutations of both units, (q - 1)⁻⁶ ⟨JK_uJ, JK_vJ⟩ ⟨JL_uJ, JL_vJ⟩, is
 unchanged by any of them.
 """

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 # Pairs a kernel from which the closed form is called safe for Stein values. They are skewed, those
-# of two samples are not: more are needed than there (docs/goodness_of_fit.md).
+# of two samples are not: more are needed than there (docs/measured/goodness_of_fit.md).
 SMALLEST_PAIRS = 500
 # What to do where the normal approximation is poor: with the data, and without it.
 EXACTLY, MORE = "calibration='exact'", "more rows"
@@ -46,7 +46,8 @@ EXACTLY, MORE = "calibration='exact'", "more rows"
 def safe_window(n_units: int) -> int:
     """The widest window for which the normal approximation is trusted: √N / 5.
 
-    Wider ones are skewed: the level drifts to .06-.075 at √N / 2 (docs/safe_asymptotics.md).
+    Wider ones are skewed: the level drifts to .06-.075 at √N / 2
+    (docs/measured/safe_asymptotics.md).
     """
     return max(1, math.isqrt(n_units) // 5)
 
@@ -64,7 +65,7 @@ def width(pairing: Pairing) -> int:
 def smallest_safe_pairs(d: int) -> int:
     """The fewest pairs for which d kernels are trusted with the normal approximation: 50 d.
 
-    With fewer the error of Σ̂ shows: .06 at 36 d, .12 at 7 d (docs/safe_asymptotics.md).
+    With fewer the error of Σ̂ shows: .06 at 36 d, .12 at 7 d (docs/measured/safe_asymptotics.md).
     """
     return 50 * d
 
@@ -73,7 +74,7 @@ def safe_when_unequal(n_units: int, n_pairs: int, d: int) -> bool:
     """Whether samples of different sizes are trusted with the normal approximation.
 
     Pair values are then skewed for skewed data: .06-.09 below 500 units with 16 rows of one
-    sample for one of the other (docs/safe_asymptotics.md).
+    sample for one of the other (docs/measured/safe_asymptotics.md).
     """
     return n_units >= 500 and n_pairs >= 2 * smallest_safe_pairs(d)
 

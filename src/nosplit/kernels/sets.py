@@ -75,7 +75,7 @@ def default_kernels(bandwidth: float, l1_bandwidth: float) -> tuple[Kernel, ...]
     """The kernels of a test that names none: Gaussian and Laplace kernels, and a linear one.
 
     Three bandwidths each, at 1/8, 1/2 and 2 of the median distance: chosen by the study in
-    `benchmarks/default_kernels.py`, in which finer grids cost power and coarser ones missed
+    `benchmarks/choices/default_kernels.py`, in which finer grids cost power and coarser ones missed
     differences at small scales.
 
     Parameters

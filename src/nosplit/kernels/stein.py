@@ -25,7 +25,7 @@ def default_stein_kernels(bandwidth: float) -> tuple[Kernel, ...]:
     """An IMQ kernel and three Gaussian ones around a bandwidth.
 
     The IMQ kernel sees what does not converge; the Gaussian ones add power. More kernels add
-    little and cost the wild bootstrap its level at small n (docs/goodness_of_fit.md).
+    little and cost the wild bootstrap its level at small n (docs/measured/goodness_of_fit.md).
 
     Examples
     --------

@@ -38,9 +38,9 @@ def table_kernels(
     frequencies, and a product over columns, which sees how they go together; and every kernel on
     numbers times that share, which sees what numbers and categories have to do with each other.
 
-    `benchmarks/table_kernels.py` compares such sets at n = 200, on ten problems with four numbers
-    and three categories and on five with categories alone. With `mixed_kernels`, mean power is .61
-    and at most .11 below the best of the sets on any problem. Without the products it is .42
+    `benchmarks/choices/table_kernels.py` compares such sets at n = 200, on ten problems with four
+    numbers and three categories and on five with categories alone. With `mixed_kernels`, mean power
+    is .61 and at most .11 below the best of the sets on any problem. Without the products it is .42
     (.73), with the seven default kernels on numbers, and so 16 in all, .61 (.07), and with `Delta`
     instead of `Hamming` .58 (.35). On categories alone it is .67 (.06); .62 (.24) with `Delta`
     instead of `Hamming`, and .37 (.93) with the share alone.

@@ -13,7 +13,7 @@ from nosplit.kernels.bank import Bank
 
 __all__ = ["FACTORS", "Tensor", "TensorBank", "default_tensors"]
 
-# Bandwidths as multiples of the median distance (benchmarks/hsic_kernels.py).
+# Bandwidths as multiples of the median distance (benchmarks/choices/independence_kernels.py).
 FACTORS = (0.25, 1.0, 4.0)
 
 

@@ -21,7 +21,7 @@ class Adaptive:
     OST finds combinations of many kernels, but pays for the search where one kernel, or all of
     them together, say it all. Each draw is ranked by the best of its ranks under OST, under the
     largest and under the mean of the standardised statistics, which keeps most of the power of
-    whichever is best (`benchmarks/default_kernels.py` compares the choices).
+    whichever is best (`benchmarks/choices/default_kernels.py` compares the choices).
 
     Without draws (asymptotic calibration) it is `OST()`.
 

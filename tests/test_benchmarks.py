@@ -1,0 +1,65 @@
+"""The benchmarks are not run here, but what they import from the library must be there."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPTS = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "benchmarks").rglob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_imports_from_the_library_resolve(script):
+    for module, name in imported((ROOT / script).read_text(encoding="utf-8")):
+        found = importlib.import_module(module)
+        assert name is None or hasattr(found, name) or is_module(f"{module}.{name}"), (
+            f"{script}: {module} has no {name}"
+        )
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_imports_from_one_another_resolve(script):
+    for module, name in imported((ROOT / script).read_text(encoding="utf-8"), "benchmarks"):
+        path = ROOT.joinpath(*module.split("."))
+        if path.is_dir():
+            path = path / name
+            name = None
+        source = path.with_suffix(".py").read_text(encoding="utf-8")
+        assert name is None or name in defined(source), f"{script}: {module} has no {name}"
+
+
+def imported(source, package="nosplit"):
+    """Modules and names that a script imports from a package, wherever it does so."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            yield from ((name, None) for name in names if name.split(".")[0] == package)
+
+
+def defined(source):
+    """Names at the top of a module."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def is_module(name):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def test_there_are_scripts():
+    assert len(SCRIPTS) > 15
