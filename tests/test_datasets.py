@@ -32,7 +32,7 @@ def assert_mean(values, mean, sd):
 
 @pytest.fixture(scope="module")
 def mnist_file():
-    file = resources.files("nosplit") / "data" / "mnist_7x7.npz"
+    file = resources.files("nosplit.datasets") / "mnist_7x7.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         return archive["sums"], archive["labels"]
 

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import json
 import math
+import pkgutil
 from dataclasses import replace
 from functools import cache, partial
 
@@ -81,6 +82,13 @@ KERNELS = (Gaussian(1.0), Linear())
 def test_public_names():
     assert sorted(nosplit.__all__) == sorted(NAMES.split())
     assert all(hasattr(nosplit, name) for name in nosplit.__all__)
+
+
+def test_no_module_takes_the_name_of_a_function():
+    """`nosplit.explain` and the like are functions, whatever has been imported since."""
+    for found in pkgutil.walk_packages(nosplit.__path__, "nosplit."):
+        package, _, leaf = found.name.rpartition(".")
+        assert package != "nosplit" or not inspect.isfunction(getattr(nosplit, leaf, None)), leaf
 
 
 @pytest.mark.parametrize("name", SIGNATURES)

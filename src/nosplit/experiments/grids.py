@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from nosplit._support.types import Array
 from nosplit.datasets import DATASETS
 from nosplit.experiments.statistics import (
     METHODS,
@@ -22,6 +22,8 @@ from nosplit.experiments.work import Cell, Chunk
 from nosplit.kernels import median_bandwidth, paper_kernels, polynomial_kernels
 
 __all__ = ["COMBINED", "SETS", "SIZES", "Grid", "Polynomials"]
+
+Array = NDArray[np.float64]
 
 # Rows in each sample: the paper's figures 2, 8, 9 and 10.
 SIZES: Mapping[str, Sequence[int]] = {

@@ -9,13 +9,15 @@ from functools import cache
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from nosplit import Nonnegative
-from nosplit._support.types import Array
 from nosplit.experiments.statistics import ALPHA
 from nosplit.experiments.work import Cell, Chunk, Count
 
 __all__ = ["LEVELS", "Geometry", "Theorem", "random_covariance"]
+
+Array = NDArray[np.float64]
 
 # Levels at which the law of the statistic is compared with the chi law.
 LEVELS = (0.9, 0.7, 0.5, 0.3, 0.1, 0.05)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit import Nonnegative
-from nosplit._support.types import Array
 from nosplit.datasets import DATASETS
 from nosplit.experiments.figures import new_figure
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["LAWS", "densities_figure", "geometry_figure", "samples_figure", "theorem_figure"]
+
+Array = NDArray[np.float64]
 
 _BLUE, _RED, _ORANGE = "#0072B2", "#D55E00", "#E69F00"
 _GREEN, _PURPLE = "#009E73", "#CC79A7"

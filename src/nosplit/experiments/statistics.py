@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit import OST, Best, Moments, Naive, Nonnegative, Split, Wald, Whitening
-from nosplit._support.types import Array
 from nosplit.experiments.work import Cell, Count
 from nosplit.kernels import Kernel, ProfileKernel, aligned_base
 
@@ -23,6 +23,8 @@ __all__ = [
     "pair_values",
     "stack",
 ]
+
+Array = NDArray[np.float64]
 
 ALPHA = 0.05
 SPLITS = (0.1, 0.3, 0.5, 0.8)
