@@ -199,6 +199,15 @@ def test_magnitude_does_not_matter(method, power):
     assert np.isfinite(b.weights).all()
 
 
+@every_closed_form
+@pytest.mark.parametrize("c", np.linspace(0.9999999965, 0.9999999995, 31))
+def test_tiny_and_nearly_singular_matrices_are_answered(method, c):
+    """Weights of ‖Σβ‖ = 1 would overflow there."""
+    out = method(np.full(2, -1e-150), 1e-300 * np.array([[1.0, c], [c, 1.0]]))
+    assert np.isfinite(out.log_pvalue)
+    assert np.isfinite(out.weights).all()
+
+
 def test_magnitude_does_not_matter_to_split():
     tau, cov = mild(np.random.default_rng(7), 40, 4, decades=0.0)
     halves = tau.reshape(-1, 2, 4)

@@ -21,6 +21,8 @@ from nosplit.methods.whitening import Whitened, Whitening, apply, gram
 
 __all__ = ["OST", "Projection", "combination", "project"]
 
+LARGEST = 1e300  # weights, short of what overflows
+
 
 @dataclass(frozen=True)
 class OST:
@@ -62,13 +64,17 @@ class OST:
 
 
 def combination(white: Whitened, direction: Array) -> Array:
-    """β* along a whitened direction, scaled to ‖Σβ*‖ = 1 for any magnitude of Σ; 0 for none."""
+    """β* along a whitened direction, scaled to ‖Σβ*‖ = 1 for any magnitude of Σ; 0 for none.
+
+    It is shorter where it would overflow, as it does for a tiny Σ that is nearly singular.
+    """
     beta = white.weights(direction)
     image = white.colour(direction) * white.scale
     top = np.max(np.abs(image), axis=1, keepdims=True)
     safe = np.where(top > 0, top, 1.0)
     length = np.linalg.norm(image / safe, axis=1, keepdims=True)
-    return np.asarray(beta / safe / np.where(length > 0, length, 1.0))
+    room = np.maximum(safe, np.max(np.abs(beta), axis=1, keepdims=True) / LARGEST)
+    return np.asarray(beta / room / np.where(length > 0, length, 1.0))
 
 
 @dataclass(frozen=True)
