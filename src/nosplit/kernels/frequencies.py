@@ -1,0 +1,169 @@
+"""Random frequencies: kernels as inner products of finitely many cosines and sines.
+
+A kernel that is a mixture of waves, k(x, x') = E cos(ω'(x - x')), is approached by the mean over a
+few ω drawn from the mixture (random Fourier features). Columns of categories take part by their
+phase: every value of a category has its own, so that the mean over frequencies is 1 where two
+values are equal and 0 where they are not. The approximate kernel is a kernel, too: how many
+frequencies there are changes what a test finds, never its level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import InputError
+from nosplit.kernels.algebra import Product, Scaled, Sum
+from nosplit.kernels.categories import Agreement, Hamming
+from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Matern
+from nosplit.kernels.on_columns import Mixed, OnColumns
+
+__all__ = ["Frequencies", "frequencies_of", "has_frequencies"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """F waves: a row becomes a_f cos 2πt_f and a_f sin 2πt_f, where t_f counts turns.
+
+    Attributes
+    ----------
+    turns : array, shape (p, F)
+        Turns for a unit of each column.
+    phases : array of uint32, shape (p, F)
+        What the hash of a column's value is multiplied by, modulo 2³², for its phase in parts of
+        a turn; 0 where a column's equality plays no part.
+    weights : array, shape (F,)
+        The squares a_f²; they add up to k(x, x).
+    """
+
+    turns: Array
+    phases: NDArray[np.uint32]
+    weights: Array
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+def has_frequencies(kernel: Any) -> bool:
+    """Whether a kernel is a mixture of waves that can be drawn from."""
+    match kernel:
+        case Gaussian() | Laplace() | Matern() | IMQ() | Delta() | Agreement() | Hamming():
+            return True
+        case OnColumns() | Scaled():
+            return has_frequencies(kernel.kernel)
+        case Sum() | Product():
+            return all(has_frequencies(k) for k in kernel.kernels)
+        case Mixed():
+            return has_frequencies(kernel.numbers) and has_frequencies(kernel.categories)
+    return False
+
+
+def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) -> Frequencies:
+    """Draw frequencies of a kernel on rows of p columns.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One for which `has_frequencies` holds.
+    p : int
+        Columns of a row.
+    count : int
+        How many; a sum takes at least one for each of its terms.
+    rng : Generator
+        Source of the frequencies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> drawn = frequencies_of(Gaussian(1.0), 2, 8, np.random.default_rng(0))
+    >>> drawn.turns.shape, float(drawn.weights.sum())
+    ((2, 8), 1.0)
+    """
+    match kernel:
+        case Gaussian(bandwidth):
+            return _waves(rng.standard_normal((p, count)) / bandwidth)
+        case Laplace(bandwidth):
+            return _waves(rng.standard_cauchy((p, count)) / bandwidth)
+        case Matern(bandwidth, nu):
+            # A multivariate Student law with 2ν degrees of freedom: one divisor for all columns.
+            divisor = np.sqrt(rng.chisquare(2.0 * nu, count) / (2.0 * nu))
+            return _waves(rng.standard_normal((p, count)) / (bandwidth * divisor))
+        case IMQ(bandwidth, exponent):
+            # (1 + r²)^-β = E exp(-s r²) with s from a gamma law: Gaussians of many widths.
+            width = np.sqrt(2.0 * rng.gamma(-exponent, size=count))
+            return _waves(rng.standard_normal((p, count)) * width / bandwidth)
+        case Delta():
+            return _phases(rng, np.ones((p, count), np.bool_))
+        case Agreement():
+            return _phases(rng, np.arange(p)[:, None] == np.arange(count) % p)
+        case Hamming(factor):
+            # A column that is left out forgives a mismatch: factor is how often that happens.
+            return _phases(rng, rng.random((p, count)) >= factor)
+        case OnColumns(inner, columns):
+            return _embedded(frequencies_of(inner, len(columns), count, rng), columns, p)
+        case Scaled(factor, inner):
+            drawn = frequencies_of(inner, p, count, rng)
+            return replace(drawn, weights=factor * drawn.weights)
+        case Sum(kernels):
+            return _sum(kernels, p, count, rng)
+        case Product(kernels):
+            return reduce(_product, (frequencies_of(k, p, count, rng) for k in kernels))
+        case Mixed(numbers, categories):
+            return _sum((numbers, categories, Product((numbers, categories))), p, count, rng)
+    raise InputError(
+        f"`kernels` must be mixtures of waves for this, got {kernel!r}: it has no frequencies."
+    )
+
+
+def _waves(omega: Array) -> Frequencies:
+    count = omega.shape[1]
+    none = np.zeros(omega.shape, np.uint32)
+    return Frequencies(omega / (2.0 * np.pi), none, np.full(count, 1.0 / count))
+
+
+def _phases(rng: np.random.Generator, which: NDArray[np.bool_]) -> Frequencies:
+    """Random multipliers: the phases of two different hashes then differ by any angle alike."""
+    drawn = rng.integers(0, 2**32, which.shape, dtype=np.uint32)
+    count = which.shape[1]
+    phases = np.where(which, drawn, np.uint32(0))
+    return Frequencies(np.zeros(which.shape), phases, np.full(count, 1.0 / count))
+
+
+def _embedded(inner: Frequencies, columns: Sequence[int], p: int) -> Frequencies:
+    turns, phases = np.zeros((p, len(inner))), np.zeros((p, len(inner)), np.uint32)
+    turns[list(columns)], phases[list(columns)] = inner.turns, inner.phases
+    return Frequencies(turns, phases, inner.weights)
+
+
+def _sum(kernels: Sequence[Any], p: int, count: int, rng: np.random.Generator) -> Frequencies:
+    """Some frequencies of each term, as evenly as can be."""
+    ends = np.arange(1, len(kernels) + 1) * max(count, len(kernels)) // len(kernels)
+    shares = np.diff(ends, prepend=0)
+    parts = [frequencies_of(k, p, int(s), rng) for k, s in zip(kernels, shares, strict=True)]
+    return Frequencies(
+        np.concatenate([part.turns for part in parts], axis=1),
+        np.concatenate([part.phases for part in parts], axis=1),
+        np.concatenate([part.weights for part in parts]),
+    )
+
+
+def _product(left: Frequencies, right: Frequencies) -> Frequencies:
+    """A product of waves turns by the sum of their turns."""
+    count = min(len(left), len(right))
+    left, right = (_first(part, count) for part in (left, right))
+    weights = left.weights * right.weights * count
+    return Frequencies(left.turns + right.turns, left.phases + right.phases, weights)
+
+
+def _first(drawn: Frequencies, count: int) -> Frequencies:
+    """Some of the frequencies, with the weight of all."""
+    weights = drawn.weights[:count]
+    whole = drawn.weights.sum() / weights.sum()
+    return Frequencies(drawn.turns[:, :count], drawn.phases[:, :count], weights * whole)

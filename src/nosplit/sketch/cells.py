@@ -1,0 +1,315 @@
+"""The test on cells: statistics of all kernels and columns under every draw.
+
+Two cells of the same number of rows may change places under the null hypothesis. With as many
+cells of x as of y they are swapped in pairs, by signs; otherwise the labels of all cells are
+permuted. A draw's sum of features is one row of a matrix product, exact in integers, and a
+statistic is the squared length of it, less its mean over all draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.sketch.dealing import Layout
+from nosplit.sketch.maps import SketchMap
+from nosplit.sketch.sums import CellSums
+
+__all__ = ["CellDraws", "Lens", "Swaps", "cell_draws", "column_lenses", "kernel_lenses"]
+
+Array = NDArray[np.float64]
+
+# Draws computed at once.
+DRAWS = 512
+# Thresholds of the cumulative statistic of a column.
+THRESHOLDS = 31
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """One way to look at the sum of features: kernels that are quadratic forms of the same numbers.
+
+    Attributes
+    ----------
+    where : array of int
+        Places of the numbers in a cell.
+    axes : array, shape (len(where), k)
+        Directions in which they are looked at.
+    gains : array, shape (k, s)
+        Weights of the squares along these directions, a column for each of s kernels.
+    """
+
+    where: NDArray[np.int64]
+    axes: Array
+    gains: Array
+
+
+@dataclass(frozen=True, eq=False)
+class CellDraws:
+    """Statistics under every draw, the observed one first.
+
+    Attributes
+    ----------
+    tau : array, shape (F, d)
+        Those of the kernels.
+    cov : array, shape (d, d)
+        Their covariance matrix under the draws.
+    columns : array, shape (F, k)
+        Those of single columns, in standard deviations.
+    shapes : array, shape (k,)
+        Shapes of the gamma laws that these nearly have under the draws.
+    n_units, n_pairs : int
+        What was swapped, and pairs of them that the statistics are sums of.
+    """
+
+    tau: Array
+    cov: Array
+    columns: Array
+    shapes: Array
+    n_units: int
+    n_pairs: int
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """Which cells change places: pairs by signs, or all labels by permutation."""
+
+    n_x: int
+    n_y: int
+    flips: int
+    key: int
+
+    @property
+    def paired(self) -> bool:
+        """Whether cells are swapped in pairs."""
+        return self.n_x == self.n_y
+
+    @property
+    def n_units(self) -> int:
+        """Rows of the matrix that draws are multiplied with."""
+        return self.n_x if self.paired else self.n_x + self.n_y
+
+    def units(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        """That matrix: differences of pairs, or all cells about their mean (to an integer)."""
+        if self.paired:
+            return x - y
+        both = np.concatenate([x, y])
+        return both - np.rint(both.mean(axis=0)).astype(both.dtype)
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Number and size of each chunk of draws, the observed one included."""
+        total = self.flips + 1
+        return ((i, min(DRAWS, total - i)) for i in range(0, total, DRAWS))
+
+    def weights(self, first: int, count: int) -> Array:
+        """Weights of units under some draws, (count, n_units): ±1, or 1 for cells labelled x."""
+        key = np.array([self.key, first], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        if self.paired:
+            bits = np.frombuffer(rng.bytes(count * -(-self.n_units // 8)), dtype=np.uint8)
+            signs = np.unpackbits(bits.reshape(count, -1), axis=1)[:, : self.n_units]
+            weights = 1.0 - 2.0 * signs
+        else:
+            from nosplit._support.loops.dealing import chosen
+
+            weights = np.zeros((count, self.n_units))
+            chosen(rng.random((count, self.n_x)), weights)
+        if first == 0:
+            weights[0] = 1.0 if self.paired else np.arange(self.n_units) < self.n_x
+        return weights
+
+    @property
+    def spread(self) -> float:
+        """Mean square of a unit's weight, less what all have in common."""
+        share = self.n_x / (self.n_x + self.n_y)
+        return 1.0 if self.paired else share * (1.0 - share)
+
+    def centred(self, sums: Array, units: Array) -> Array:
+        """Sums of weighted units, less their mean over all draws."""
+        if self.paired:
+            return sums
+        return sums - self.n_x / self.n_units * units.sum(axis=0)
+
+    def about_mean(self, units: Array) -> Array:
+        """Units about what no draw moves: 0 for differences, their mean for cells."""
+        return units if self.paired else units - units.mean(axis=0)
+
+    def mean_square(self, along: Array) -> Array:
+        """Mean over all draws of squared sums, of units along some directions."""
+        centred = self.about_mean(along)
+        share = 1.0 if self.paired else self.n_units / (self.n_units - 1) * self.spread
+        return share * np.asarray(np.einsum("ik,ik->k", centred, centred))
+
+
+def kernel_lenses(
+    sketch: SketchMap, swaps: Swaps, units: Array, regularisations: Sequence[float]
+) -> tuple[list[Lens], list[tuple[int, float | None]]]:
+    """Plain kernels, and the same with a flattened spectrum.
+
+    The second moment of the units changes under no draw. Along its eigenvectors, a kernel divides
+    squares by λ + γλ_max where a plain one does not.
+
+    Returns
+    -------
+    lenses : list of Lens
+        One for each plain kernel.
+    names : list of (kernel number, regularisation or None)
+        What each of the statistics is, in their order: those of the first lens first.
+    """
+    lenses, names = [], []
+    for u, (where, steps) in enumerate(sketch.features):
+        part = swaps.about_mean(units[:, where] * steps)
+        values, axes = np.linalg.eigh(part.T @ part)
+        largest = max(float(values[-1]), np.finfo(np.float64).tiny)
+        flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in regularisations]
+        gains = np.stack([np.ones_like(values), *flat], axis=1)
+        lenses.append(Lens(where, steps[:, None] * axes, gains))
+        names += [(u, None), *((u, g) for g in regularisations)]
+    return lenses, names
+
+
+def column_lenses(sketch: SketchMap, pooled: Array) -> list[list[Lens]]:
+    """For each column its lenses on bins: cumulative (Anderson-Darling), and bin by bin.
+
+    `pooled` counts the rows of all cells in each bin, which no draw changes.
+    """
+    found, start = [], 0
+    for bins in sketch.bins:
+        where = np.arange(start, start + len(bins))
+        start += len(bins)
+        found.append(_column_lenses(where, pooled[where], bins.categories))
+    return found
+
+
+def _column_lenses(where: NDArray[np.int64], counts: Array, categories: bool) -> list[Lens]:
+    share = counts / max(counts.sum(), 1.0)
+    live = share > 0
+    single = np.diag(np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0))
+    fine = Lens(where, single, np.ones((len(where), 1)))
+    if categories or np.count_nonzero(live) <= 2:
+        return [fine]
+    below = np.cumsum(share)
+    levels = np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1)
+    chosen = np.unique(np.minimum(np.searchsorted(below, levels), len(where) - 2))
+    variance = below[chosen] * (1.0 - below[chosen])
+    chosen, variance = chosen[variance > 0], variance[variance > 0]
+    steps = (np.arange(len(where))[:, None] <= chosen) / np.sqrt(variance)
+    return [Lens(where, steps, np.ones((len(chosen), 1))), fine]
+
+
+def cell_draws(
+    swaps: Swaps,
+    features: Array,
+    lenses: Sequence[Lens],
+    bins: Array,
+    by_column: Sequence[Sequence[Lens]],
+    workers: int | None = None,
+) -> CellDraws:
+    """Statistics of kernels and of columns under every draw.
+
+    Parameters
+    ----------
+    swaps : Swaps
+        The draws.
+    features, bins : array, shape (n_units, D) and (n_units, Q)
+        Units, of integers.
+    lenses : sequence of Lens
+        Kernels, which look at the features.
+    by_column : sequence of sequences of Lens
+        Columns, which look at the bins.
+    """
+    flat = [lens for lenses_ in by_column for lens in lenses_]
+    mean = [_means(swaps, features, lens) for lens in lenses]
+    mean_bins = [_means(swaps, bins, lens) for lens in flat]
+
+    def part(chunk: tuple[int, int]) -> tuple[Array, Array]:
+        weights = swaps.weights(*chunk)
+        sums = swaps.centred(weights @ features, features)
+        counts = swaps.centred(weights @ bins, bins)
+        return _look(sums, lenses, mean), _look(counts, flat, mean_bins)
+
+    parts = _mapped(part, list(swaps.chunks()), n_workers(workers))
+    N = swaps.n_units
+    m = N * (N - 1) // 2
+    tau = np.concatenate([a for a, _ in parts]) / (2.0 * np.sqrt(m) * swaps.spread)
+    spreads, shapes = _gamma_laws(swaps, bins, flat)
+    columns = np.concatenate([b for _, b in parts]) / spreads
+    return CellDraws(tau, _covariance(swaps, features, lenses, m), columns, shapes, N, m)
+
+
+def _gamma_laws(swaps: Swaps, units: Array, lenses: Sequence[Lens]) -> tuple[Array, Array]:
+    """Standard deviations of statistics under the draws, and shapes of gamma laws like theirs.
+
+    A sum of λ_k(χ²₁ - 1) has the cumulants 2Σλ² and 8Σλ³; a gamma law of shape k has the skewness
+    2/√k.
+    """
+    laws = []
+    for lens in lenses:
+        along = swaps.about_mean(units[:, lens.where] @ lens.axes)
+        moment = swaps.spread * (along.T @ along)
+        second = 2.0 * float(np.sum(moment * moment))
+        third = 8.0 * float(np.sum((moment @ moment) * moment))
+        live = second > 0 and third > 0
+        laws.append((np.sqrt(second), 4.0 * second**3 / third**2) if live else (1.0, 1.0))
+    spreads, shapes = np.array(laws).reshape(-1, 2).T
+    return spreads, shapes
+
+
+def _means(swaps: Swaps, units: Array, lens: Lens) -> Array:
+    return np.asarray(swaps.mean_square(units[:, lens.where] @ lens.axes) @ lens.gains)
+
+
+def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
+    """Weighted squares of sums along the axes of each lens, less their means."""
+    if not lenses:
+        return np.zeros((len(sums), 0))
+    parts = []
+    for lens, mean in zip(lenses, means, strict=True):
+        along = sums[:, lens.where] @ lens.axes
+        parts.append((along * along) @ lens.gains - mean)
+    return np.concatenate(parts, axis=1)
+
+
+def _covariance(swaps: Swaps, units: Array, lenses: Sequence[Lens], m: int) -> Array:
+    """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v."""
+    along = []
+    for lens in lenses:
+        along.append(swaps.about_mean(units[:, lens.where] @ lens.axes))
+    own = np.concatenate(
+        [(a * a) @ lens.gains for a, lens in zip(along, lenses, strict=True)], axis=1
+    )
+    rows = []
+    for a, left in zip(along, lenses, strict=True):
+        moments = [(a.T @ b) ** 2 for b in along]
+        rows.append([left.gains.T @ q @ right.gains for q, right in zip(moments, lenses, strict=True)])
+    cov = (np.block(rows) - own.T @ own) / (2.0 * m)
+    return np.asarray((cov + cov.T) / 2.0)
+
+
+def _mapped(
+    work: Callable[[tuple[int, int]], tuple[Array, Array]],
+    chunks: list[tuple[int, int]],
+    workers: int,
+) -> list[tuple[Array, Array]]:
+    with one_blas_thread():
+        if workers == 1 or len(chunks) == 1:
+            return [work(chunk) for chunk in chunks]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(work, chunks))
+
+
+def units_of(
+    layout: Layout, x: CellSums, y: CellSums, flips: int, key: int
+) -> tuple[Swaps, Array, Array, Array]:
+    """The draws, the units' features and bins, and the pooled bins of two sketches."""
+    swaps = Swaps(layout.x.cells, layout.y.cells, flips, key)
+    features = swaps.units(x.features, y.features).astype(np.float64)
+    bins = swaps.units(x.bins.astype(np.int64), y.bins.astype(np.int64)).astype(np.float64)
+    pooled = (x.bins.sum(axis=0) + y.bins.sum(axis=0)).astype(np.float64)
+    return swaps, features, bins, pooled

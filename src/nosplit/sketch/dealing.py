@@ -1,0 +1,153 @@
+"""Which cell a row is dealt to: a keyed permutation, computed where it is needed.
+
+Rows are dealt to cells at random, whatever their order in a file, so that cells of independent
+rows are exchangeable under the null hypothesis. The place of row i is π(i) for a permutation π of
+0…n-1 that a key picks; cells take runs of c places. The same key deals the same rows to the same
+cells, in memory, in files and on clusters, in any order of reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import InputError
+
+__all__ = ["Deal", "Layout", "layout_of"]
+
+Index = NDArray[np.int64]
+
+# Up to here the permutation is a table; beyond, it is computed.
+TABLE = 1 << 16
+# Cells of both samples together, and of the larger sample for one of the smaller.
+MOST_CELLS, MOST_RATIO = 4000, 64
+# Rows that bandwidths, scales and bins are taken from: a share of the rows, within bounds.
+PILOT_SHARE, FEWEST_PILOT, MOST_PILOT = 25, 80, 2000
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Cells of one sample.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    c : int
+        Rows of a cell.
+    cells : int
+        Number of cells; the places from `cells * c` on are pilot rows.
+    key : int
+        Picks the permutation.
+    """
+
+    n: int
+    c: int
+    cells: int
+    key: int
+
+    @property
+    def n_dealt(self) -> int:
+        """Rows in cells."""
+        return self.cells * self.c
+
+    @property
+    def n_pilot(self) -> int:
+        """Rows in no cell, of which bandwidths and bins are made."""
+        return self.n - self.n_dealt
+
+    def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
+        """Cells of the rows first…first + count - 1; from `cells` on for pilot rows."""
+        return np.asarray(self.places(first, count) // self.c, dtype=np.int32)
+
+    def places(self, first: int, count: int) -> Index:
+        """Places π(i) of some rows in a row."""
+        if self.n <= TABLE:
+            return _table(self.n, self.key)[first : first + count]
+        from nosplit._support.loops.dealing import permuted
+
+        out = np.empty(count, np.int64)
+        permuted(first, self.n, self._bits, self._constants, out)
+        return out
+
+    def pilot_rows(self) -> Index:
+        """Row numbers of the pilot, in ascending order."""
+        found = [
+            start + np.flatnonzero(self.places(start, count) >= self.n_dealt)
+            for start, count in _blocks(self.n)
+        ]
+        return np.concatenate(found)
+
+    @property
+    def _bits(self) -> int:
+        return max(2, (self.n - 1).bit_length())
+
+    @cached_property
+    def _constants(self) -> NDArray[np.uint64]:
+        """Additions and odd multipliers of the rounds, (6, 2)."""
+        return _generator(self.key).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
+
+
+def _blocks(n: int, size: int = 1 << 18) -> list[tuple[int, int]]:
+    return [(start, min(size, n - start)) for start in range(0, n, size)]
+
+
+def _generator(key: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(key=np.array([key, 0xDEA1], dtype=np.uint64)))
+
+
+@lru_cache(4)
+def _table(n: int, key: int) -> Index:
+    return np.asarray(_generator(key).permutation(n), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How two samples are cut into cells of the same number of rows."""
+
+    x: Deal
+    y: Deal
+
+    @property
+    def c(self) -> int:
+        """Rows of a cell."""
+        return self.x.c
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are as many cells of either sample, so that they can be swapped in pairs."""
+        return self.x.cells == self.y.cells
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of both samples."""
+        return self.x.cells + self.y.cells
+
+
+def pilot_size(n: int) -> int:
+    """Rows of a sample of n that are set aside for bandwidths, scales and bins."""
+    return min(n // 2, max(FEWEST_PILOT, min(n // PILOT_SHARE, MOST_PILOT)))
+
+
+def layout_of(n: int, m: int, cells: int, rng: np.random.Generator) -> Layout:
+    """Cut samples of n and m rows into cells: about `cells` of the smaller one.
+
+    One c for both, or cells of the two samples would differ under the null hypothesis.
+    """
+    free = n - pilot_size(n), m - pilot_size(m)
+    few, many = min(free), max(free)
+    if few < 8:
+        raise InputError(
+            f"`pairs` by sketch needs at least 16 rows in each sample, got {n} and {m}. Use "
+            'pairs="complete", which compares all pairs.'
+        )
+    kept = min(many, MOST_RATIO * few)
+    c = max(1, few // cells, -(-(few + kept) // max(MOST_CELLS, 2 * cells)))
+    c = min(c, few // 4)
+    counts = [min(size // c, MOST_RATIO * (few // c)) for size in free]
+    keys: Any = rng.integers(0, 2**63, 2)
+    return Layout(Deal(n, c, counts[0], int(keys[0])), Deal(m, c, counts[1], int(keys[1])))

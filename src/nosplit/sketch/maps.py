@@ -1,0 +1,252 @@
+"""How a row becomes the numbers that cells sum: waves, coordinates, landmarks and bins.
+
+Every number is a bounded function of the row, rounded to a fixed step, so that sums are sums of
+integers: they are the same in whatever order, batches and places they are taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import InputError
+from nosplit.kernels import Kernel, Linear, OnColumns
+from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequencies
+from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.sketch.bins import ColumnBins, fit_bins
+
+__all__ = ["STEP", "SketchMap", "fit_map"]
+
+Array = NDArray[np.float64]
+
+# Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
+STEP = 1 << 20
+# Bins of a column, and of all columns and cells together: what keeps wide tables small. The
+# compiled search knows the first number.
+MOST_BINS, FEWEST_BINS, ALL_BINS = 128, 16, 1 << 24
+# Landmarks of a kernel that is no mixture of waves.
+LANDMARKS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class SketchMap:
+    """The map of a sketch, made of pilot rows: the same for both samples.
+
+    Attributes
+    ----------
+    kernels : tuple of Kernel
+        The base kernels, with their bandwidths.
+    center, spread : array, shape (p,)
+        Columns are moved and divided by these before they are multiplied by frequencies.
+    bins : tuple of ColumnBins
+        Those of each column.
+    frequencies : int
+        Frequencies of a kernel.
+    key : int
+        Picks the frequencies.
+    landmarks : array, shape (L, p)
+        Pooled pilot rows, for kernels that are no mixture of waves; empty if there are none.
+    """
+
+    kernels: tuple[Kernel, ...]
+    center: Array
+    spread: Array
+    bins: tuple[ColumnBins, ...]
+    frequencies: int
+    key: int
+    landmarks: Array
+
+    @property
+    def p(self) -> int:
+        """Columns of a row."""
+        return len(self.center)
+
+    # -- waves -------------------------------------------------------------------------------
+
+    @cached_property
+    def drawn(self) -> dict[int, Frequencies]:
+        """The frequencies of each kernel that has some, by its number."""
+        found = {}
+        for u, kernel in enumerate(self.kernels):
+            if has_frequencies(kernel):
+                rng = np.random.Generator(np.random.Philox(key=np.array([self.key, u], np.uint64)))
+                found[u] = frequencies_of(kernel, self.p, self.frequencies, rng)
+        return found
+
+    @property
+    def n_waves(self) -> int:
+        """Frequencies of all kernels together."""
+        return sum(map(len, self.drawn.values()))
+
+    @cached_property
+    def turns(self) -> NDArray[np.float32]:
+        """Turns for a spread of each column, (p, F)."""
+        parts = [d.turns for d in self.drawn.values()] or [np.zeros((self.p, 0))]
+        turns = np.concatenate(parts, axis=1) * self.spread[:, None]
+        return np.ascontiguousarray(turns, dtype=np.float32)
+
+    @cached_property
+    def hashed(self) -> NDArray[np.int64]:
+        """Columns whose values have phases."""
+        return np.flatnonzero(self._phases.any(axis=1))
+
+    @cached_property
+    def phases(self) -> NDArray[np.uint32]:
+        """Multipliers of the hashes of those columns, (len(hashed), F)."""
+        return np.ascontiguousarray(self._phases[self.hashed])
+
+    @cached_property
+    def _phases(self) -> NDArray[np.uint32]:
+        parts = [d.phases for d in self.drawn.values()] or [np.zeros((self.p, 0), np.uint32)]
+        return np.concatenate(parts, axis=1)
+
+    # -- coordinates and landmarks -----------------------------------------------------------
+
+    @cached_property
+    def coordinates(self) -> NDArray[np.int64]:
+        """Columns that linear kernels look at."""
+        wanted = [_linear_columns(k, self.p) for k in self.kernels]
+        found = sorted({c for columns in wanted if columns for c in columns})
+        return np.array(found, dtype=np.int64)
+
+    @cached_property
+    def others(self) -> list[int]:
+        """Numbers of the kernels that are evaluated at landmarks."""
+        known = [
+            u in self.drawn or _linear_columns(k, self.p) is not None
+            for u, k in enumerate(self.kernels)
+        ]
+        return [u for u, is_known in enumerate(known) if not is_known]
+
+    @cached_property
+    def landmark_scales(self) -> Array:
+        """The size of each of these kernels on the landmarks."""
+        return np.array([self._scale(self.kernels[u]) for u in self.others])
+
+    def _scale(self, kernel: Kernel) -> float:
+        values = np.abs(kernel.tile(self.landmarks, self.landmarks))
+        size = float(np.median(np.diagonal(values)))
+        return size if size > 0 and np.isfinite(size) else 1.0
+
+    def at_landmarks(self, rows: Array) -> NDArray[np.int64]:
+        """Kernel values at landmarks, in steps, (n, L · kernels)."""
+        parts = []
+        for u, scale in zip(self.others, self.landmark_scales, strict=True):
+            values = self.kernels[u].tile(rows, self.landmarks) / scale
+            parts.append(np.rint(np.clip(values, -1024.0, 1024.0) * STEP).astype(np.int64))
+        return np.concatenate(parts, axis=1)
+
+    # -- the numbers of a cell ---------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Numbers of a cell besides its bins."""
+        return 2 * self.n_waves + len(self.coordinates) + len(self.others) * len(self.landmarks)
+
+    @property
+    def n_bins(self) -> int:
+        """Bins of all columns."""
+        return sum(map(len, self.bins))
+
+    @cached_property
+    def edges(self) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+        """Edges of bins filled up with infinity, where bins begin, and numbers of categories."""
+        sizes = [len(b.edges) for b in self.bins]
+        filled = np.full((self.p, MOST_BINS - 1), np.inf)
+        for j, bins in enumerate(self.bins):
+            filled[j, : sizes[j]] = bins.edges
+        starts = np.concatenate([[0], np.cumsum([len(b) for b in self.bins])[:-1]])
+        counted = [len(b.edges) if b.categories else -1 for b in self.bins]
+        return filled, starts.astype(np.int64), np.array(counted, dtype=np.int64)
+
+    @cached_property
+    def features(self) -> list[tuple[NDArray[np.int64], Array]]:
+        """For each kernel, the places of its numbers in a cell, and the value of a step of each."""
+        F, found, start = self.n_waves, {}, 0
+        for u, drawn in self.drawn.items():
+            where = np.arange(start, start + len(drawn))
+            steps = np.sqrt(drawn.weights) / STEP
+            found[u] = np.concatenate([where, F + where]), np.concatenate([steps, steps])
+            start += len(drawn)
+        for u, kernel in enumerate(self.kernels):
+            columns = _linear_columns(kernel, self.p)
+            if columns is not None:
+                where = 2 * F + np.searchsorted(self.coordinates, columns)
+                found[u] = where, self.spread[list(columns)] / STEP
+        start = 2 * F + len(self.coordinates)
+        for u, scale in zip(self.others, self.landmark_scales, strict=True):
+            size = len(self.landmarks)
+            found[u] = np.arange(start, start + size), np.full(size, scale / STEP)
+            start += size
+        return [found[u] for u in range(len(self.kernels))]
+
+
+def _linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
+    """Columns of a linear kernel; None for others."""
+    match kernel:
+        case Linear():
+            return tuple(range(p))
+        case OnColumns(Linear(), columns):
+            return columns
+    return None
+
+
+def fit_map(
+    rows: NDArray[Any],
+    recipe: Recipe,
+    *,
+    categorical: tuple[int, ...],
+    frequencies: int,
+    cells: int,
+    key: int,
+) -> SketchMap:
+    """Make the map of a sketch of pooled pilot rows.
+
+    Parameters
+    ----------
+    rows : array, shape (n, p)
+        Pilot rows of both samples, which are in no cell.
+    recipe : Recipe
+        The kernels, whose bandwidths the rows give.
+    categorical : tuple of int
+        Columns whose values are compared for equality only.
+    frequencies : int
+        Frequencies of a kernel.
+    cells : int
+        Cells of both samples, to which the number of bins is fitted.
+    key : int
+        Picks the frequencies.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    kernels = recipe.fit(rows[:: -(-len(rows) // 1000)])
+    for kernel in kernels:
+        check_own_kernel(kernel, rows[:2], rows[:4])
+    most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))
+    bins = tuple(
+        fit_bins(column, categories=j in categorical, most=most)
+        for j, column in enumerate(rows.T)
+    )
+    center, spread = np.array([_scale(column) for column in rows.T]).T
+    needs_landmarks = any(
+        not has_frequencies(k) and _linear_columns(k, rows.shape[1]) is None for k in kernels
+    )
+    landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
+    return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks)
+
+
+def _scale(column: Array) -> tuple[float, float]:
+    """Median and spread; the spread is 1 for a column that does not vary."""
+    low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
+    spread = (high - low) / 1.349
+    if not spread > 1e-9 * np.std(column):
+        spread = np.std(column)
+    if not np.isfinite(spread):
+        raise InputError(
+            "`x` and `y` must be below about 1e150 in size, got values whose spread overflows. "
+            "Rescale the data first."
+        )
+    return float(middle), float(spread) or 1.0

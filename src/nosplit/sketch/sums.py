@@ -1,0 +1,132 @@
+"""Sums of features by cell: what is kept of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.errors import NonFiniteError
+from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.sketch.dealing import Deal
+from nosplit.sketch.maps import STEP, SketchMap
+
+__all__ = ["BLOCK", "CellSums", "sketch_rows"]
+
+# Rows dealt at once, and rows whose waves are in the cache together.
+BLOCK, WAVES = 8192, 512
+# Rows of a product are a multiple of this, so that none of them is computed by another loop.
+MULTIPLE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class CellSums:
+    """The sketch of a sample: integers, so that sketches of parts of it add exactly.
+
+    Attributes
+    ----------
+    features : array of int64, shape (C, D)
+        Sums of features over the rows of each cell, in steps.
+    bins : array of int32, shape (C, Q)
+        How many rows of each cell are in each bin of each column.
+    """
+
+    features: NDArray[np.int64]
+    bins: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, sketch: SketchMap, cells: int) -> CellSums:
+        """The sketch of no rows."""
+        shapes = (cells, sketch.n_features), (cells, sketch.n_bins)
+        return cls(np.zeros(shapes[0], np.int64), np.zeros(shapes[1], np.int32))
+
+    def __add__(self, other: CellSums) -> CellSums:
+        return CellSums(self.features + other.features, self.bins + other.bins)
+
+    def __iadd__(self, other: CellSums) -> CellSums:
+        self.features.__iadd__(other.features)
+        self.bins.__iadd__(other.bins)
+        return self
+
+    def add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
+        """Add rows to their cells; rows of cells beyond the last are passed over."""
+        for start in range(0, len(rows), BLOCK):
+            self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
+
+    def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
+        from nosplit._support.loops.sketch import add_bins
+
+        order = _by_cell(cells, len(self.features))
+        cells = cells[order]
+        add_bins(rows, order, cells, *sketch.edges, self.bins)
+        for start in range(0, len(order), WAVES):
+            part = slice(start, start + WAVES)
+            self._add_features(sketch, rows, order[part], cells[part])
+        if sketch.others:
+            values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
+            np.add.at(self.features[:, -values.shape[1] :], cells, values)
+
+    def _add_features(
+        self, sketch: SketchMap, rows: NDArray[Any], order: NDArray[Any], cells: NDArray[Any]
+    ) -> None:
+        from nosplit._support.loops.sketch import (
+            add_coordinates,
+            add_phases,
+            add_waves,
+            standardised,
+        )
+
+        F, n = sketch.n_waves, len(order)
+        scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+        if not standardised(rows, order, sketch.center, 1.0 / sketch.spread, scaled):
+            raise NonFiniteError("Values of rows are not finite.")
+        if F:
+            turns = scaled @ sketch.turns
+            if len(sketch.hashed):
+                add_phases(rows, order, sketch.hashed, sketch.phases, turns)
+            room = np.zeros(2 * F, np.int32)
+            add_waves(turns[:n], cells, F, np.float32(STEP), room, self.features)
+        if len(sketch.coordinates):
+            step = np.float64(STEP)
+            add_coordinates(scaled[:n], cells, sketch.coordinates, step, 2 * F, self.features)
+
+
+def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """Order in which rows of the same cell follow one another, without rows beyond the last cell."""
+    # Numbers of 16 bits are sorted by their digits, several times as fast.
+    keys = cells.astype(np.uint16) if count < 1 << 16 and cells.max(initial=0) < 1 << 16 else cells
+    order = np.argsort(keys, kind="stable")
+    return np.asarray(order[: int(np.count_nonzero(cells < count))])
+
+
+def sketch_rows(
+    sketch: SketchMap, rows: NDArray[Any], deal: Deal, workers: int | None = None
+) -> CellSums:
+    """The sketch of a sample in memory, by as many threads as there are workers."""
+    blocks = list(range(0, len(rows), BLOCK))
+    threads = min(n_workers(workers), len(blocks))
+
+    def part(worker: int) -> CellSums:
+        sums = CellSums.empty(sketch, deal.cells)
+        for start in blocks[worker::threads]:
+            block = rows[start : start + BLOCK]
+            sums.add(sketch, block, deal.cell_of(start, len(block)))
+        return sums
+
+    with one_blas_thread():
+        return _total(part, threads)
+
+
+def _total(part: Any, threads: int) -> CellSums:
+    if threads == 1:
+        return part(0)
+    with ThreadPoolExecutor(threads) as pool:
+        parts: Iterator[CellSums] = pool.map(part, range(threads))
+        total = next(parts)
+        for other in parts:
+            total += other
+    return total

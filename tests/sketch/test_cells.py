@@ -1,0 +1,80 @@
+"""Statistics of cells against brute force."""
+
+import numpy as np
+import pytest
+
+from nosplit.kernels import Gaussian, Linear
+from nosplit.kernels.recipes import as_recipe
+from nosplit.sketch.cells import Swaps, cell_draws, column_lenses, kernel_lenses, units_of
+from nosplit.sketch.dealing import layout_of
+from nosplit.sketch.maps import fit_map
+from nosplit.sketch.sums import sketch_rows
+
+
+def cells_of(n, m, flips=99, seed=0, kernels=(Gaussian(1.0), Linear())):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(n, 2)), rng.normal(size=(m, 2)) * 1.2
+    layout = layout_of(n, m, 1000, rng)
+    pilot = np.concatenate([x[layout.x.pilot_rows()], y[layout.y.pilot_rows()]])
+    sketch = fit_map(
+        pilot, as_recipe(list(kernels)), categorical=(), frequencies=8, cells=layout.n_cells, key=1
+    )
+    sums = sketch_rows(sketch, x, layout.x), sketch_rows(sketch, y, layout.y)
+    return sketch, layout, sums, units_of(layout, *sums, flips, 5)
+
+
+@pytest.mark.parametrize(("n", "m"), [(300, 300), (200, 500)])
+def test_statistics_against_brute_force(n, m):
+    sketch, _, sums, (swaps, features, bins, pooled) = cells_of(n, m)
+    lenses, names = kernel_lenses(sketch, swaps, features, (0.1,))
+    drawn = cell_draws(swaps, features, lenses, bins, column_lenses(sketch, pooled), workers=2)
+    assert names == [(0, None), (0, 0.1), (1, None), (1, 0.1)]
+    weights = swaps.weights(0, 100)
+    where, steps = sketch.features[0]
+    if swaps.paired:
+        units = (sums[0].features - sums[1].features)[:, where] * steps
+    else:
+        units = np.concatenate([s.features for s in sums])[:, where] * steps
+        units = units - units.mean(axis=0)
+        weights = weights - weights.mean(axis=1, keepdims=True)
+    K = units @ units.T
+    N, pairs = len(K), len(K) * (len(K) - 1) / 2
+    values = np.einsum("bi,ij,bj->b", weights, K, weights)
+    if swaps.paired:
+        expected = (values - np.trace(K)) / 2
+    else:
+        expected = (values - swaps.spread * N / (N - 1) * np.trace(K)) / 2
+    assert drawn.tau[:, 0] * np.sqrt(pairs) * swaps.spread == pytest.approx(expected, rel=1e-9)
+    off = K[np.triu_indices(N, 1)]
+    assert drawn.cov[0, 0] == pytest.approx(np.mean(off**2), rel=1e-9)
+
+
+def test_covariance_is_that_of_the_draws_against_theory():
+    for n, m in ((300, 300), (200, 500)):
+        sketch, _, _, (swaps, features, bins, pooled) = cells_of(n, m, flips=4000)
+        lenses, _ = kernel_lenses(sketch, swaps, features, (0.1, 0.001))
+        drawn = cell_draws(swaps, features, lenses, bins, column_lenses(sketch, pooled))
+        ratio = drawn.tau[1:].std(axis=0) / np.sqrt(np.diagonal(drawn.cov))
+        # Standard error of a standard deviation from 4,000 draws of a skewed law: below 3 %.
+        assert np.all(np.abs(ratio - 1) < 0.12)
+        assert np.all(np.abs(drawn.columns[1:].std(axis=0) - 1) < 0.12)
+        assert np.all(np.abs(drawn.tau[1:].mean(axis=0)) < 5 * np.sqrt(np.diagonal(drawn.cov) / 4000))
+
+
+def test_equal_draws_have_equal_statistics():
+    """Sums are integers: a draw and its negative tie exactly, however the product is cut."""
+    _, _, _, (swaps, features, _, _) = cells_of(300, 300)
+    weights = swaps.weights(0, 64)
+    sums = weights @ features
+    assert np.array_equal(-sums, (-weights) @ features)
+    assert np.array_equal(sums[17:18], weights[17:18] @ features)
+
+
+def test_labels_are_as_many_as_cells():
+    swaps = Swaps(30, 70, 99, 1)
+    weights = swaps.weights(0, 100)
+    assert np.array_equal(weights.sum(axis=1), np.full(100, 30.0))
+    assert np.array_equal(np.flatnonzero(weights[0]), np.arange(30))
+    # Each of the 100 cells is chosen .3 of the times: five standard errors.
+    many = Swaps(30, 70, 9999, 1).weights(512, 512)
+    assert np.abs(many.mean(axis=0) - 0.3).max() < 5 * np.sqrt(0.21 / 512)

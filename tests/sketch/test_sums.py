@@ -1,0 +1,100 @@
+"""Sketches of samples: the same integers in whatever batches, by however many workers."""
+
+import numpy as np
+import pytest
+
+from nosplit.errors import NonFiniteError
+from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
+from nosplit.kernels.recipes import as_recipe
+from nosplit.sketch.bins import fit_bins
+from nosplit.sketch.dealing import Deal
+from nosplit.sketch.maps import STEP, fit_map
+from nosplit.sketch.sums import CellSums, sketch_rows
+
+
+def a_map(rows, kernels=None, categorical=()):
+    return fit_map(
+        rows, as_recipe(kernels), categorical=categorical, frequencies=16, cells=100, key=3
+    )
+
+
+@pytest.mark.parametrize("p", [1, 3, 20, 70])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batches_and_workers_give_the_same_integers(p, dtype):
+    rng = np.random.default_rng(p)
+    rows = rng.normal(size=(20_000, p)).astype(dtype)
+    rows[:, 0] = rng.integers(0, 4, 20_000)
+    sketch = a_map(rows[:500], categorical=(0,))
+    deal = Deal(20_000, 40, 490, key=1)
+    whole = sketch_rows(sketch, rows, deal, workers=1)
+    parts = CellSums.empty(sketch, 490)
+    cuts = [0, 1, 2, 64, 65, 1000, 9999, 10_000, 19_999, 20_000]
+    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        parts.add(sketch, rows[start:stop], deal.cell_of(start, stop - start))
+    for other in (sketch_rows(sketch, rows, deal, workers=3), parts):
+        assert np.array_equal(whole.features, other.features)
+        assert np.array_equal(whole.bins, other.bins)
+
+
+def test_sums_against_numpy():
+    rows = np.random.default_rng(0).normal(size=(3000, 2))
+    sketch = a_map(rows[:500], [Gaussian(1.0), Laplace(2.0), Linear()])
+    deal = Deal(3000, 29, 100, key=5)
+    sums = sketch_rows(sketch, rows, deal)
+    cells = deal.cell_of(0, 3000)
+    scaled = (rows - sketch.center) / sketch.spread
+    where, steps = sketch.features[2]
+    means = np.array([scaled[cells == c].sum(axis=0) for c in range(100)]) * sketch.spread
+    assert sums.features[:, where] * steps == pytest.approx(means, abs=29 * 4 / STEP)
+    for j, bins in enumerate(sketch.bins):
+        start = sum(len(b) for b in sketch.bins[:j])
+        for c in (0, 50):
+            place = np.searchsorted(bins.edges, rows[cells == c, j], side="left")
+            found = sums.bins[c, start : start + len(bins)]
+            assert np.array_equal(found, np.bincount(place, minlength=len(bins)))
+
+
+def test_landmarks_stand_in_for_kernels_without_frequencies():
+    rows = np.random.default_rng(0).normal(size=(900, 2))
+    kernel = Polynomial(2, offset=1.0)
+    sketch = a_map(rows[:300], [kernel])
+    sums = sketch_rows(sketch, rows, Deal(900, 8, 100, key=5))
+    where, steps = sketch.features[0]
+    cells = Deal(900, 8, 100, key=5).cell_of(0, 900)
+    values = kernel.tile(rows, sketch.landmarks)
+    expected = np.array([values[cells == c].sum(axis=0) for c in range(100)])
+    assert sums.features[:, where] * steps == pytest.approx(expected, abs=1e-4)
+
+
+def test_values_that_are_not_finite_iv():
+    rows = np.random.default_rng(0).normal(size=(100, 2))
+    sketch = a_map(rows)
+    rows[7, 1] = np.nan
+    with pytest.raises(NonFiniteError):
+        sketch_rows(sketch, rows, Deal(100, 1, 100, key=5))
+
+
+def test_huge_values_are_far_and_nothing_else():
+    rows = np.random.default_rng(0).normal(size=(100, 2))
+    sketch = a_map(rows)
+    deal = Deal(100, 1, 100, key=5)
+    before = sketch_rows(sketch, rows, deal)
+    rows[7, 1] = 1e300
+    after = sketch_rows(sketch, rows, deal)
+    cell = deal.cell_of(7, 1)[0]
+    changed = np.any(before.features != after.features, axis=1)
+    assert np.array_equal(np.flatnonzero(changed), [cell])
+
+
+def test_bins_of_tied_values():
+    column = np.repeat([0.0, 1.0, 2.5], [300, 50, 50])
+    bins = fit_bins(column, categories=False, most=128)
+    place = np.searchsorted(bins.edges, [0.0, 0.5, 1.0, 2.5], side="left")
+    assert len(set(place)) == 4
+
+
+def test_bins_of_categories():
+    column = np.repeat([3.0, 7.0, 9.0], [300, 50, 1])
+    bins = fit_bins(column, categories=True, most=128)
+    assert bins.edges.tolist() == [3.0, 7.0]
+    assert len(bins) == 3
