@@ -10,23 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.pairs.loop import n_workers, one_blas_thread
-from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["CellDraws", "Lens", "Swaps", "cell_draws", "column_lenses", "kernel_lenses"]
+__all__ = [
+    "CellDraws",
+    "Lens",
+    "Swaps",
+    "Units",
+    "cell_draws",
+    "column_lenses",
+    "kernel_lenses",
+    "units_of",
+]
 
 Array = NDArray[np.float64]
+Array32 = NDArray[np.float32]
 
 # Draws computed at once.
 DRAWS = 512
+# Integers up to here are exact in float32, sums of them too.
+EXACT = 1 << 24
 # Thresholds of the cumulative statistic of a column.
 THRESHOLDS = 31
 
@@ -76,6 +87,18 @@ class CellDraws:
     n_pairs: int
 
 
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Cells, or differences of them, in integers; a column's step says what an integer stands for."""
+
+    values: Array32
+    steps: Array
+
+    def along(self, lens: Lens) -> Array:
+        """Units along the axes of a lens."""
+        return np.asarray(self.values[:, lens.where].astype(np.float64) @ lens.axes)
+
+
 @dataclass(frozen=True)
 class Swaps:
     """Which cells change places: pairs by signs, or all labels by permutation."""
@@ -95,30 +118,37 @@ class Swaps:
         """Rows of the matrix that draws are multiplied with."""
         return self.n_x if self.paired else self.n_x + self.n_y
 
-    def units(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        """That matrix: differences of pairs, or all cells about their mean (to an integer)."""
+    def units(self, x: NDArray[Any], y: NDArray[Any]) -> Units:
+        """What draws are multiplied with: differences of pairs, or all cells about their mean.
+
+        Rounded so that sums of them are exact in float32: products are then the same however they
+        are cut, and draws that tie, tie exactly. Under no draw does the rounding change.
+        """
         if self.paired:
-            return x - y
-        both = np.concatenate([x, y])
-        return both - np.rint(both.mean(axis=0)).astype(both.dtype)
+            values = np.subtract(x, y, dtype=np.float64)
+        else:
+            values = np.concatenate([x, y]).astype(np.float64)
+            values -= np.rint(values.mean(axis=0))
+        steps = np.maximum(np.abs(values).max(axis=0) * self.n_units / EXACT, 1.0)
+        return Units(np.rint(values / steps).astype(np.float32), steps)
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Number and size of each chunk of draws, the observed one included."""
         total = self.flips + 1
         return ((i, min(DRAWS, total - i)) for i in range(0, total, DRAWS))
 
-    def weights(self, first: int, count: int) -> Array:
+    def weights(self, first: int, count: int) -> Array32:
         """Weights of units under some draws, (count, n_units): ±1, or 1 for cells labelled x."""
         key = np.array([self.key, first], dtype=np.uint64)
         rng = np.random.Generator(np.random.Philox(key=key))
         if self.paired:
             bits = np.frombuffer(rng.bytes(count * -(-self.n_units // 8)), dtype=np.uint8)
             signs = np.unpackbits(bits.reshape(count, -1), axis=1)[:, : self.n_units]
-            weights = 1.0 - 2.0 * signs
+            weights = np.float32(1.0) - np.float32(2.0) * signs
         else:
             from nosplit._support.loops.dealing import chosen
 
-            weights = np.zeros((count, self.n_units))
+            weights = np.zeros((count, self.n_units), np.float32)
             chosen(rng.random((count, self.n_x)), weights)
         if first == 0:
             weights[0] = 1.0 if self.paired else np.arange(self.n_units) < self.n_x
@@ -130,11 +160,12 @@ class Swaps:
         share = self.n_x / (self.n_x + self.n_y)
         return 1.0 if self.paired else share * (1.0 - share)
 
-    def centred(self, sums: Array, units: Array) -> Array:
+    def sums(self, weights: Array32, units: Units) -> Array:
         """Sums of weighted units, less their mean over all draws."""
+        sums = (weights @ units.values).astype(np.float64)
         if self.paired:
             return sums
-        return sums - self.n_x / self.n_units * units.sum(axis=0)
+        return sums - self.n_x / self.n_units * units.values.sum(axis=0, dtype=np.float64)
 
     def about_mean(self, units: Array) -> Array:
         """Units about what no draw moves: 0 for differences, their mean for cells."""
@@ -148,7 +179,7 @@ class Swaps:
 
 
 def kernel_lenses(
-    sketch: SketchMap, swaps: Swaps, units: Array, regularisations: Sequence[float]
+    sketch: SketchMap, swaps: Swaps, units: Units, regularisations: Sequence[float]
 ) -> tuple[list[Lens], list[tuple[int, float | None]]]:
     """Plain kernels, and the same with a flattened spectrum.
 
@@ -164,7 +195,8 @@ def kernel_lenses(
     """
     lenses, names = [], []
     for u, (where, steps) in enumerate(sketch.features):
-        part = swaps.about_mean(units[:, where] * steps)
+        steps = steps * units.steps[where]
+        part = swaps.about_mean(units.values[:, where] * steps)
         values, axes = np.linalg.eigh(part.T @ part)
         largest = max(float(values[-1]), np.finfo(np.float64).tiny)
         flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in regularisations]
@@ -174,7 +206,7 @@ def kernel_lenses(
     return lenses, names
 
 
-def column_lenses(sketch: SketchMap, pooled: Array) -> list[list[Lens]]:
+def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:
     """For each column its lenses on bins: cumulative (Anderson-Darling), and bin by bin.
 
     `pooled` counts the rows of all cells in each bin, which no draw changes.
@@ -183,7 +215,9 @@ def column_lenses(sketch: SketchMap, pooled: Array) -> list[list[Lens]]:
     for bins in sketch.bins:
         where = np.arange(start, start + len(bins))
         start += len(bins)
-        found.append(_column_lenses(where, pooled[where], bins.categories))
+        lenses = _column_lenses(where, pooled[where], bins.categories)
+        steps = units.steps[where][:, None]
+        found.append([replace(lens, axes=steps * lens.axes) for lens in lenses])
     return found
 
 
@@ -205,9 +239,9 @@ def _column_lenses(where: NDArray[np.int64], counts: Array, categories: bool) ->
 
 def cell_draws(
     swaps: Swaps,
-    features: Array,
+    features: Units,
     lenses: Sequence[Lens],
-    bins: Array,
+    bins: Units,
     by_column: Sequence[Sequence[Lens]],
     workers: int | None = None,
 ) -> CellDraws:
@@ -217,8 +251,8 @@ def cell_draws(
     ----------
     swaps : Swaps
         The draws.
-    features, bins : array, shape (n_units, D) and (n_units, Q)
-        Units, of integers.
+    features, bins : Units
+        Of both samples.
     lenses : sequence of Lens
         Kernels, which look at the features.
     by_column : sequence of sequences of Lens
@@ -230,8 +264,7 @@ def cell_draws(
 
     def part(chunk: tuple[int, int]) -> tuple[Array, Array]:
         weights = swaps.weights(*chunk)
-        sums = swaps.centred(weights @ features, features)
-        counts = swaps.centred(weights @ bins, bins)
+        sums, counts = swaps.sums(weights, features), swaps.sums(weights, bins)
         return _look(sums, lenses, mean), _look(counts, flat, mean_bins)
 
     parts = _mapped(part, list(swaps.chunks()), n_workers(workers))
@@ -243,7 +276,7 @@ def cell_draws(
     return CellDraws(tau, _covariance(swaps, features, lenses, m), columns, shapes, N, m)
 
 
-def _gamma_laws(swaps: Swaps, units: Array, lenses: Sequence[Lens]) -> tuple[Array, Array]:
+def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
     """Standard deviations of statistics under the draws, and shapes of gamma laws like theirs.
 
     A sum of λ_k(χ²₁ - 1) has the cumulants 2Σλ² and 8Σλ³; a gamma law of shape k has the skewness
@@ -251,7 +284,7 @@ def _gamma_laws(swaps: Swaps, units: Array, lenses: Sequence[Lens]) -> tuple[Arr
     """
     laws = []
     for lens in lenses:
-        along = swaps.about_mean(units[:, lens.where] @ lens.axes)
+        along = swaps.about_mean(units.along(lens))
         moment = swaps.spread * (along.T @ along)
         second = 2.0 * float(np.sum(moment * moment))
         third = 8.0 * float(np.sum((moment @ moment) * moment))
@@ -261,8 +294,8 @@ def _gamma_laws(swaps: Swaps, units: Array, lenses: Sequence[Lens]) -> tuple[Arr
     return spreads, shapes
 
 
-def _means(swaps: Swaps, units: Array, lens: Lens) -> Array:
-    return np.asarray(swaps.mean_square(units[:, lens.where] @ lens.axes) @ lens.gains)
+def _means(swaps: Swaps, units: Units, lens: Lens) -> Array:
+    return np.asarray(swaps.mean_square(units.along(lens)) @ lens.gains)
 
 
 def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
@@ -276,11 +309,11 @@ def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
     return np.concatenate(parts, axis=1)
 
 
-def _covariance(swaps: Swaps, units: Array, lenses: Sequence[Lens], m: int) -> Array:
+def _covariance(swaps: Swaps, units: Units, lenses: Sequence[Lens], m: int) -> Array:
     """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v."""
     along = []
     for lens in lenses:
-        along.append(swaps.about_mean(units[:, lens.where] @ lens.axes))
+        along.append(swaps.about_mean(units.along(lens)))
     own = np.concatenate(
         [(a * a) @ lens.gains for a, lens in zip(along, lenses, strict=True)], axis=1
     )
@@ -305,11 +338,9 @@ def _mapped(
 
 
 def units_of(
-    layout: Layout, x: CellSums, y: CellSums, flips: int, key: int
-) -> tuple[Swaps, Array, Array, Array]:
+    x: CellSums, y: CellSums, flips: int, key: int
+) -> tuple[Swaps, Units, Units, Array]:
     """The draws, the units' features and bins, and the pooled bins of two sketches."""
-    swaps = Swaps(layout.x.cells, layout.y.cells, flips, key)
-    features = swaps.units(x.features, y.features).astype(np.float64)
-    bins = swaps.units(x.bins.astype(np.int64), y.bins.astype(np.int64)).astype(np.float64)
-    pooled = (x.bins.sum(axis=0) + y.bins.sum(axis=0)).astype(np.float64)
-    return swaps, features, bins, pooled
+    swaps = Swaps(len(x.features), len(y.features), flips, key)
+    pooled = x.bins.sum(axis=0, dtype=np.float64) + y.bins.sum(axis=0, dtype=np.float64)
+    return swaps, swaps.units(x.features, y.features), swaps.units(x.bins, y.bins), pooled
