@@ -42,7 +42,7 @@ from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Spl
 from nosplit.methods.polyhedral import polyhedral_truncation
 from nosplit.methods.whitening import Whitening, optimal_weights
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Blocks
+from nosplit.pairs.pairing import Blocks, Sketch
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import (
     CalibrationCheck,
@@ -89,6 +89,7 @@ __all__ = [
     "PowerPrediction",
     "SampleSize",
     "SeedSensitivity",
+    "Sketch",
     "Split",
     "TestResult",
     "TwoSampleAccumulator",

@@ -5,13 +5,15 @@ import pytest
 
 from nosplit.kernels import Gaussian, Linear
 from nosplit.kernels.recipes import as_recipe
-from nosplit.sketch.cells import Swaps, cell_draws, column_lenses, kernel_lenses, units_of
+from nosplit.sketch.cells import Swaps, drawn_statistics, units_of
 from nosplit.sketch.dealing import layout_of
 from nosplit.sketch.maps import fit_map
 from nosplit.sketch.sums import sketch_rows
 
+KERNELS = Gaussian(1.0), Linear()
 
-def cells_of(n, m, flips=99, seed=0, kernels=(Gaussian(1.0), Linear())):
+
+def cells_of(n, m, flips=99, seed=0, kernels=KERNELS):
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(n, 2)), rng.normal(size=(m, 2)) * 1.2
     layout = layout_of(n, m, 1000, rng)
@@ -25,10 +27,8 @@ def cells_of(n, m, flips=99, seed=0, kernels=(Gaussian(1.0), Linear())):
 
 @pytest.mark.parametrize(("n", "m"), [(300, 300), (200, 500)])
 def test_statistics_against_brute_force(n, m):
-    sketch, _, sums, (swaps, features, bins, pooled) = cells_of(n, m)
-    lenses, names = kernel_lenses(sketch, swaps, features, (0.1,))
-    drawn = cell_draws(swaps, features, lenses, bins, column_lenses(sketch, bins, pooled), workers=2)
-    assert names == [(0, None), (0, 0.1), (1, None), (1, 0.1)]
+    sketch, _, sums, (swaps, _, _, _) = cells_of(n, m)
+    drawn = drawn_statistics(sketch, *sums, flips=99, key=5, workers=2)
     weights = swaps.weights(0, 100)
     where, steps = sketch.features[0]
     if swaps.paired:
@@ -51,14 +51,15 @@ def test_statistics_against_brute_force(n, m):
 
 def test_covariance_is_that_of_the_draws_against_theory():
     for n, m in ((300, 300), (200, 500)):
-        sketch, _, _, (swaps, features, bins, pooled) = cells_of(n, m, flips=4000)
-        lenses, _ = kernel_lenses(sketch, swaps, features, (0.1, 0.001))
-        drawn = cell_draws(swaps, features, lenses, bins, column_lenses(sketch, bins, pooled))
-        ratio = drawn.tau[1:].std(axis=0) / np.sqrt(np.diagonal(drawn.cov))
+        sketch, _, sums, _ = cells_of(n, m)
+        drawn = drawn_statistics(sketch, *sums, flips=4000, key=5)
+        tau = np.hstack([drawn.tau, drawn.flat_tau])
+        variance = np.concatenate([np.diagonal(c) for c in (drawn.cov, drawn.flat_cov)])
+        ratio = tau[1:].std(axis=0) / np.sqrt(variance)
         # Standard error of a standard deviation from 4,000 draws of a skewed law: below 3 %.
         assert np.all(np.abs(ratio - 1) < 0.12)
-        assert np.all(np.abs(drawn.columns[1:].std(axis=0) - 1) < 0.12)
-        assert np.all(np.abs(drawn.tau[1:].mean(axis=0)) < 5 * np.sqrt(np.diagonal(drawn.cov) / 4000))
+        assert np.all(np.abs(drawn.columns.values[1:].std(axis=0) - 1) < 0.12)
+        assert np.all(np.abs(tau[1:].mean(axis=0)) < 5 * np.sqrt(variance / 4000))
 
 
 def test_equal_draws_have_equal_statistics():

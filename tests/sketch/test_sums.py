@@ -1,5 +1,7 @@
 """Sketches of samples: the same integers in whatever batches, by however many workers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,7 @@ def test_batches_and_workers_give_the_same_integers(p, dtype):
     whole = sketch_rows(sketch, rows, deal, workers=1)
     parts = CellSums.empty(sketch, 490)
     cuts = [0, 1, 2, 64, 65, 1000, 9999, 10_000, 19_999, 20_000]
-    for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+    for start, stop in pairwise(cuts):
         parts.add(sketch, rows[start:stop], deal.cell_of(start, stop - start))
     for other in (sketch_rows(sketch, rows, deal, workers=3), parts):
         assert np.array_equal(whole.features, other.features)

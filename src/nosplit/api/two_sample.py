@@ -11,6 +11,7 @@ from nosplit.data.files.whole import in_memory, is_small, read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import check_samples, two_samples
 from nosplit.engines.files.two_sample import two_sample_files
+from nosplit.engines.memory import sketch_samples
 from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
@@ -19,10 +20,10 @@ from nosplit.inference.outcome import to_result
 from nosplit.inference.plan import choose
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run
+from nosplit.inference.run import as_method, run, test_draws
 from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
-from nosplit.pairs.pairing import Blocks, Complete, Pairing
+from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
 
 __all__ = ["two_sample_test"]
 
@@ -145,6 +146,29 @@ def two_sample_test(
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     mixer = generator if check_flag(shuffle, "shuffle") else None
+    if isinstance(how.pairing, Sketch):
+        sketched = sketch_samples(
+            x,
+            y,
+            recipe,
+            how.pairing,
+            categorical=() if data.encoding is None else data.encoding.categorical,
+            rng=generator,
+            shuffle=shuffle,
+            workers=workers,
+        )
+        drawn = sketched.drawn(how.flips, int(generator.integers(2**63)), data.owners, workers)
+        outcome = test_draws(drawn, chosen, how.pairs)
+        return to_result(
+            outcome,
+            question=TWO_SAMPLE,
+            kernels=sketched.map.kernels,
+            n_units=drawn.n_units,
+            n_used=sketched.n_used,
+            n_left_out=len(x) + len(y) - sketched.n_used + data.left_out,
+            columns=data.columns,
+            encoding=data.encoding,
+        )
     units = fitted_units(x, y, recipe, mixer)
     if isinstance(how.pairing, Blocks | Complete):
         # Their tiles take a distance that is not a number for a large one.

@@ -12,6 +12,7 @@ import numpy as np
 from nosplit._support.types import Array
 from nosplit.errors import Caveat
 from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method, Selection
@@ -32,6 +33,7 @@ class Outcome:
     calibration: str = ASYMPTOTIC
     flips: Flips | None = None
     pairs: str = ""
+    columns: tuple[ColumnEvidence, ...] = ()
     caveats: list[Caveat] = field(default_factory=list)
 
 
@@ -76,4 +78,5 @@ def to_result(
         warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
         columns=columns,
         encoding=encoding,
+        by_column=outcome.columns,
     )

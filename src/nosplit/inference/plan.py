@@ -16,10 +16,10 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
-from nosplit.methods import Method, Naive
+from nosplit.methods import Method, Naive, Split
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
-from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Window, as_pairing
+from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Sketch, Window, as_pairing
 
 __all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name"]
 
@@ -27,6 +27,11 @@ __all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name"]
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
 NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 1.6
 SECONDS_FIXED = 0.01
+# The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
+NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
+SECONDS_SKETCH = 0.05
+# Units from which there are cells enough, draws on them, and bins of all columns of a cell.
+SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
 
@@ -54,8 +59,23 @@ class Sizes:
         """Rows in a unit, both samples together."""
         return 1.0 + min(max(self.n, self.m) / self.n_units, MOST_ROWS)
 
+    @property
+    def can_sketch(self) -> bool:
+        """Whether a sketch serves: there are rows enough for cells, and it sees this family."""
+        return self.n_units >= SMALLEST_SKETCH
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        waves, bins = (pairing.frequencies or 0) * self.d, min(128, SKETCH_BINS // self.p)
+        row = NS_ROW + NS_BIN * self.p + waves * (NS_WAVE + NS_PROJECTION * self.p)
+        numbers = 2 * waves + (bins + 1) * self.p
+        draws = flips * pairing.cells * numbers * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * ((self.n + self.m) * row + draws)
+
     def seconds(self, pairing: Pairing, flips: int) -> float:
         """Nominal seconds of one core."""
+        if isinstance(pairing, Sketch):
+            return self.sketch_seconds(pairing, flips)
         n_pairs, combinations = pairing.n_pairs(self.n_units), self.rows_per_unit**2
         bases = NS_COLUMN * self.p * self.bases
         value = NS_PAIR + combinations * (NS_COMBINATION + bases + NS_KERNEL * self.d)
@@ -112,7 +132,13 @@ class Plan:
         return self.nominal_seconds * _machine_factor()
 
     def __str__(self) -> str:
-        how = f"exact ({self.flips} draws)" if self.flips else ASYMPTOTIC
+        how = f"exact ({self.flips:,} draws)" if self.flips else ASYMPTOTIC
+        if isinstance(self.pairing, Sketch):
+            return (
+                f"sketch of all pairs, {how} calibration: {self.n_pairs:,} pairs of rows in about "
+                f"{self.pairing.cells:,} cells, {self.pairing.frequencies} frequencies a kernel, "
+                f"nominally {self.nominal_seconds:.2g} s of one core.\n{self.reason}"
+            )
         return (
             f"{self.pairs} pairs, {how} calibration: {self.n_pairs:,} pairs of "
             f"{self.n_units:,} units, nominally {self.nominal_seconds:.2g} s of one core.\n"
@@ -127,6 +153,8 @@ def pairing_name(pairing: Pairing) -> str:
             return f"window {R}"
         case Blocks(size):
             return f"blocks of {size}"
+        case Sketch():
+            return "sketch"
     return type(pairing).__name__.lower()
 
 
@@ -140,8 +168,8 @@ def choose(
 ) -> Plan:
     """The most powerful test that fits the budget and is still calibrated.
 
-    Exact and complete if it fits; else exact with the widest window that fits, if that is at
-    least 5; else asymptotic with the widest safe window.
+    Exact and complete if it fits; else a sketch, which is exact and sees all pairs through
+    features, with as many frequencies as fit. Windows and closed forms are for who asks for them.
     """
     budget = check_budget(budget)
     wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
@@ -152,12 +180,19 @@ def choose(
         kind = ASYMPTOTIC
     if isinstance(wanted, Complete) and kind == ASYMPTOTIC:
         raise InputError(
-            '`pairs="complete"` has no normal limit, so calibration="asymptotic" would be wrong. '
+            f'`pairs="{pairing_name(wanted)}"` has no normal limit, so calibration="asymptotic" '
+            "would be wrong. "
             'Use calibration="exact", or a window such as '
             f"pairs={safe_window(sizes.n_units)}."
         )
+    if isinstance(wanted, Sketch):
+        return _sketch(sizes, wanted, kind, budget, "A sketch is what was asked for.")
     if wanted is not None:
         return _fixed_pairs(sizes, wanted, kind, budget)
+    if kind != ASYMPTOTIC and sizes.can_sketch and not isinstance(method, Split):
+        return _complete(sizes, kind, budget) or _sketch(
+            sizes, Sketch(), kind, budget, f"All pairs one by one do not fit {budget:g} s."
+        )
     if isinstance(kind, Exact):
         return _exact(sizes, kind, budget, smallest=1) or _plan(
             sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
@@ -171,6 +206,21 @@ def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str)
     n_pairs = pairing.n_pairs(sizes.n_units)
     seconds = sizes.seconds(pairing, flips)
     return Plan(pairing, calibration, sizes.n_units, n_pairs, seconds, reason, sizes)
+
+
+def _complete(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
+    """All pairs, if they fit the budget."""
+    exact = kind if isinstance(kind, Exact) else Exact()
+    plan = _plan(sizes, Complete(), exact, f"All pairs fit the budget of {budget:g} s.")
+    return plan if plan.nominal_seconds <= budget else None
+
+
+def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why: str) -> Plan:
+    """A sketch with the frequencies asked for, or as many of 64, 32 and 16 as fit."""
+    exact = kind if isinstance(kind, Exact) else Exact(SKETCH_FLIPS)
+    counts = (64, 32, 16) if wanted.frequencies is None else (wanted.frequencies,)
+    plans = [_plan(sizes, Sketch(wanted.cells, count), exact, why) for count in counts]
+    return next((plan for plan in plans if plan.nominal_seconds <= budget), plans[-1])
 
 
 def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: float) -> Plan:
@@ -190,8 +240,8 @@ def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: floa
 
 def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:
     """All pairs, or the widest window that fits if it is not narrower than `smallest`."""
-    complete = _plan(sizes, Complete(), kind, f"All pairs fit the budget of {budget:g} s.")
-    if complete.nominal_seconds <= budget:
+    complete = _complete(sizes, kind, budget)
+    if complete is not None:
         return complete
     R = _widest(sizes, kind.flips, budget)
     if smallest > R:
@@ -252,6 +302,11 @@ class HsicSizes(Sizes):
 
     q: float = 8.0
     factors: int = 8
+
+    @property
+    def can_sketch(self) -> bool:
+        """Whether a sketch serves."""
+        return False
 
     @property
     def rows_per_unit(self) -> float:

@@ -9,7 +9,7 @@ from nosplit._support.types import Array
 from nosplit.methods import OST, Adaptive, Method, Nonnegative
 from nosplit.methods.laws import Flips, counted_from
 
-__all__ = ["rank_draws"]
+__all__ = ["hedged", "rank_draws", "ranks"]
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
@@ -38,9 +38,9 @@ def hedged(evidence: Array) -> Array:
 
     Draws are compared by their smallest rank, then by the next; ties count against.
     """
-    ranks = np.sort(np.stack([_ranks(kind) for kind in evidence]), axis=0)
-    order = np.lexsort(ranks[::-1])
-    sorted_ranks = ranks[:, order]
+    by_kind = np.sort(np.stack([ranks(kind) for kind in evidence]), axis=0)
+    order = np.lexsort(by_kind[::-1])
+    sorted_ranks = by_kind[:, order]
     new = np.any(sorted_ranks[:, 1:] != sorted_ranks[:, :-1], axis=0)
     # Number of draws up to the end of each group of equal ones.
     group = np.concatenate([[0], np.cumsum(new)])
@@ -50,7 +50,7 @@ def hedged(evidence: Array) -> Array:
     return -np.log(share)
 
 
-def _ranks(values: Array) -> NDArray[np.int_]:
+def ranks(values: Array) -> NDArray[np.int_]:
     """How many draws have at least this much evidence, within the tolerance for ties."""
     ascending = np.sort(values)
     below = np.searchsorted(ascending, counted_from(values), side="left")

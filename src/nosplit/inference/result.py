@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nosplit._support.checks import check_alpha
-from nosplit._support.terminal import indented
+from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array
+from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.methods.laws import Law
 
@@ -68,6 +69,8 @@ class TestResult:
         Names of the columns that were compared; None for arrays as they came.
     encoding : Encoding or None
         How tables became rows of numbers; a pair of them for two variables.
+    by_column : tuple of ColumnEvidence
+        What each column shows by itself: its p-value, and that adjusted for all columns.
     """
 
     # pytest would otherwise take the class for a test.
@@ -95,6 +98,7 @@ class TestResult:
     warnings: tuple[str, ...] = field(default=())
     columns: tuple[str, ...] | None = None
     encoding: Any = None
+    by_column: tuple[ColumnEvidence, ...] = ()
 
     @property
     def pvalue(self) -> float:
@@ -140,6 +144,10 @@ class TestResult:
             "cov": self.cov.tolist(),
             "warnings": list(self.warnings),
             "columns": None if self.columns is None else list(self.columns),
+            "by_column": [
+                {"column": name, "pvalue": c.pvalue, "adjusted": c.adjusted}
+                for name, c in zip(self.column_names, self.by_column, strict=True)
+            ],
         }
 
     def __repr__(self) -> str:
@@ -167,6 +175,7 @@ class TestResult:
             lines.append(f"  rows       {self.n_used:,} used{left_out}")
         if self.encoding is not None:
             lines.append(f"  columns    {_columns_text(self.encoding)}")
+        lines += self._column_lines(alpha)
         lines += self._kernel_lines()
         lines += [indented("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
@@ -184,6 +193,22 @@ class TestResult:
         )
 
         return report(self, x, y, path=path, **options)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns in `by_column`: their positions for arrays."""
+        return self.columns or tuple(str(j) for j in range(len(self.by_column)))
+
+    def _column_lines(self, alpha: float) -> list[str]:
+        """The columns that differ by themselves, those with the most evidence first."""
+        both = zip(self.column_names, self.by_column, strict=True)
+        held = sorted((c.adjusted, name) for name, c in both if c.adjusted <= alpha)
+        if not held:
+            return []
+        listed = [f"{printable(name)} (p = {p:.2g})" for p, name in held[:MOST_LINES]]
+        more = f" and {len(held) - MOST_LINES} more" * (len(held) > MOST_LINES)
+        text = f"{', '.join(listed)}{more}, adjusted for all {len(self.by_column):,}"
+        return [indented("  differ     ", text)]
 
     def _how(self) -> str:
         if self.flips is None:

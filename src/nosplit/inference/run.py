@@ -18,6 +18,7 @@ from nosplit.inference.caveats import (
     unequal_caveats,
     unsafe,
 )
+from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.plan import Plan, pairing_name
 from nosplit.inference.ranking import rank_draws
@@ -27,8 +28,9 @@ from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Pairing
 from nosplit.pairs.protocols import Testable
+from nosplit.pairs.statistics import DrawnStatistics
 
-__all__ = ["as_method", "run", "settle", "split_at", "test_moments", "test_rows"]
+__all__ = ["as_method", "run", "settle", "split_at", "test_draws", "test_moments", "test_rows"]
 
 
 def as_method(method: Method | str) -> Method | None:
@@ -127,6 +129,37 @@ def test_moments(
 
 
 test_moments.__test__ = False  # type: ignore[attr-defined]
+
+
+def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Outcome:
+    """Test with statistics under every draw, as sketches give them.
+
+    Parameters
+    ----------
+    drawn : DrawnStatistics
+        The statistics of kernels and of columns.
+    method : Method or None
+        As in `two_sample_test`; None is adaptive, to which flattened kernels and columns belong.
+    pairs : str
+        Short name of the pairing.
+    """
+    chosen = method or Adaptive()
+    if isinstance(chosen, Split | Naive):
+        raise InputError(
+            f"`method` {chosen.name!r} does not go with a sketch. Use the default, or "
+            'method="ost", which learns and tests on all of the data.'
+        )
+    tau, cov = drawn.tau, drawn.cov
+    flips = rank_all(chosen, drawn)
+    outcome = Outcome(chosen, chosen(tau[0], cov), tau[0], cov, drawn.n_pairs, "exact", flips)
+    outcome.pairs = pairs
+    outcome.caveats += dropped(cov)
+    if drawn.columns is not None:
+        outcome.columns = column_evidence(drawn.columns)
+    return outcome
+
+
+test_draws.__test__ = False  # type: ignore[attr-defined]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total

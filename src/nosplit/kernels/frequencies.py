@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.kernels.algebra import Product, Scaled, Sum
 from nosplit.kernels.categories import Agreement, Hamming
@@ -24,8 +25,6 @@ from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Matern
 from nosplit.kernels.on_columns import Mixed, OnColumns
 
 __all__ = ["Frequencies", "frequencies_of", "has_frequencies"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

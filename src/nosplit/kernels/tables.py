@@ -36,7 +36,8 @@ def table_kernels(
 
     On numbers the given ones; on categories the share of columns that agree, which sees their
     frequencies, and a product over columns, which sees how they go together; and every kernel on
-    numbers times that share, which sees what numbers and categories have to do with each other.
+    numbers but the linear one times that share, which sees what numbers and categories have to do
+    with each other.
 
     `benchmarks/choices/table_kernels.py` compares such sets at n = 200, on ten problems with four
     numbers and three categories and on five with categories alone. With `mixed_kernels`, mean power
@@ -70,7 +71,8 @@ def table_kernels(
     """
     numbers = [OnColumns(k, tuple(numeric), labels[0]) for k in kernels] if numeric else []
     categories = _category_kernels(tuple(categorical), labels[1]) if categorical else []
-    return (*numbers, *categories, *(k * share for k in numbers for share in categories[:1]))
+    together = [k for k in numbers if not isinstance(k.kernel, Linear)]
+    return (*numbers, *categories, *(k * share for k in together for share in categories[:1]))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from nosplit._support.checks import resolve
+from nosplit._support.checks import check_int, resolve
 from nosplit.errors import InputError
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Job",
     "Linear",
     "Pairing",
+    "Sketch",
     "Tile",
     "Window",
     "as_pairing",
@@ -227,7 +228,41 @@ def _all_pairs(units: range, size: int) -> Iterator[Job]:
             yield Tile(a, b)
 
 
-PAIRINGS: dict[str, Pairing] = {"linear": Linear(), "adjacent": Adjacent(), "complete": Complete()}
+@dataclass(frozen=True)
+class Sketch(Complete):
+    """All pairs of cells, each the sum of the features of many rows.
+
+    Rows are dealt to cells at random; a kernel is approached by waves of random frequencies. All
+    pairs of rows but those inside a cell are seen, at a cost linear in the rows.
+
+    Parameters
+    ----------
+    cells : int
+        Cells of the smaller sample, about.
+    frequencies : int, optional
+        Frequencies of a kernel; as many of 16, 32 and 64 as fit the budget by default.
+
+    Examples
+    --------
+    >>> Sketch(cells=500)
+    Sketch(cells=500, frequencies=None)
+    """
+
+    cells: int = 1000
+    frequencies: int | None = None
+
+    def __post_init__(self) -> None:
+        check_int(self.cells, "cells", least=16)
+        if self.frequencies is not None:
+            check_int(self.frequencies, "frequencies", least=1)
+
+
+PAIRINGS: dict[str, Pairing] = {
+    "linear": Linear(),
+    "adjacent": Adjacent(),
+    "complete": Complete(),
+    "sketch": Sketch(),
+}
 
 
 def as_pairing(pairs: Pairing | str | int) -> Pairing:

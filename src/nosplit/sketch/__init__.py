@@ -1,1 +1,1 @@
-"""Sketches: a large sample becomes a small one, of cells that each sum the features of many rows."""
+"""Sketches: a large sample becomes a small one, of cells that sum the features of many rows."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from nosplit._support.types import Array
 
 __all__ = ["ColumnBins", "fit_bins"]
 
-Array = NDArray[np.float64]
 
 # Fewest pilot rows of a bin, and of a category that has one of its own.
 ROWS_A_BIN, ROWS_A_CATEGORY = 8, 3

@@ -16,28 +16,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
 __all__ = [
-    "CellDraws",
     "Lens",
     "Swaps",
     "Units",
-    "cell_draws",
     "column_lenses",
+    "drawn_statistics",
     "kernel_lenses",
     "units_of",
 ]
 
-Array = NDArray[np.float64]
 Array32 = NDArray[np.float32]
 
 # Draws computed at once.
 DRAWS = 512
 # Integers up to here are exact in float32, sums of them too.
 EXACT = 1 << 24
+# Flattened kernels divide by λ + γλ_max, for these γ.
+REGULARISATIONS = (1e-1, 1e-3)
 # Thresholds of the cumulative statistic of a column.
 THRESHOLDS = 31
 
@@ -62,34 +64,8 @@ class Lens:
 
 
 @dataclass(frozen=True, eq=False)
-class CellDraws:
-    """Statistics under every draw, the observed one first.
-
-    Attributes
-    ----------
-    tau : array, shape (F, d)
-        Those of the kernels.
-    cov : array, shape (d, d)
-        Their covariance matrix under the draws.
-    columns : array, shape (F, k)
-        Those of single columns, in standard deviations.
-    shapes : array, shape (k,)
-        Shapes of the gamma laws that these nearly have under the draws.
-    n_units, n_pairs : int
-        What was swapped, and pairs of them that the statistics are sums of.
-    """
-
-    tau: Array
-    cov: Array
-    columns: Array
-    shapes: Array
-    n_units: int
-    n_pairs: int
-
-
-@dataclass(frozen=True, eq=False)
 class Units:
-    """Cells, or differences of them, in integers; a column's step says what an integer stands for."""
+    """Cells, or differences of them, in integers, and the value of a step of each column."""
 
     values: Array32
     steps: Array
@@ -162,10 +138,10 @@ class Swaps:
 
     def sums(self, weights: Array32, units: Units) -> Array:
         """Sums of weighted units, less their mean over all draws."""
-        sums = (weights @ units.values).astype(np.float64)
+        sums: Array = (weights @ units.values).astype(np.float64)
         if self.paired:
             return sums
-        return sums - self.n_x / self.n_units * units.values.sum(axis=0, dtype=np.float64)
+        return np.asarray(sums - self.n_x / self.n_units * units.values.sum(axis=0, dtype=float))
 
     def about_mean(self, units: Array) -> Array:
         """Units about what no draw moves: 0 for differences, their mean for cells."""
@@ -180,7 +156,7 @@ class Swaps:
 
 def kernel_lenses(
     sketch: SketchMap, swaps: Swaps, units: Units, regularisations: Sequence[float]
-) -> tuple[list[Lens], list[tuple[int, float | None]]]:
+) -> tuple[list[Lens], NDArray[np.bool_]]:
     """Plain kernels, and the same with a flattened spectrum.
 
     The second moment of the units changes under no draw. Along its eigenvectors, a kernel divides
@@ -189,12 +165,12 @@ def kernel_lenses(
     Returns
     -------
     lenses : list of Lens
-        One for each plain kernel.
-    names : list of (kernel number, regularisation or None)
-        What each of the statistics is, in their order: those of the first lens first.
+        One for each plain kernel: its statistic first, then those with a flattened spectrum.
+    flattened : array of bool
+        Which of all the statistics are of flattened kernels.
     """
-    lenses, names = [], []
-    for u, (where, steps) in enumerate(sketch.features):
+    lenses = []
+    for where, steps in sketch.features:
         steps = steps * units.steps[where]
         part = swaps.about_mean(units.values[:, where] * steps)
         values, axes = np.linalg.eigh(part.T @ part)
@@ -202,8 +178,8 @@ def kernel_lenses(
         flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in regularisations]
         gains = np.stack([np.ones_like(values), *flat], axis=1)
         lenses.append(Lens(where, steps[:, None] * axes, gains))
-        names += [(u, None), *((u, g) for g in regularisations)]
-    return lenses, names
+    one = [False, *(True for _ in regularisations)]
+    return lenses, np.array(one * len(lenses))
 
 
 def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:
@@ -237,43 +213,64 @@ def _column_lenses(where: NDArray[np.int64], counts: Array, categories: bool) ->
     return [Lens(where, steps, np.ones((len(chosen), 1))), fine]
 
 
-def cell_draws(
-    swaps: Swaps,
-    features: Units,
-    lenses: Sequence[Lens],
-    bins: Units,
-    by_column: Sequence[Sequence[Lens]],
+def drawn_statistics(
+    sketch: SketchMap,
+    x: CellSums,
+    y: CellSums,
+    *,
+    flips: int,
+    key: int,
+    owners: Sequence[int] | None = None,
     workers: int | None = None,
-) -> CellDraws:
-    """Statistics of kernels and of columns under every draw.
+) -> DrawnStatistics:
+    """Statistics of all kernels and of all columns of two sketches under every draw.
 
     Parameters
     ----------
-    swaps : Swaps
-        The draws.
-    features, bins : Units
-        Of both samples.
-    lenses : sequence of Lens
-        Kernels, which look at the features.
-    by_column : sequence of sequences of Lens
-        Columns, which look at the bins.
+    sketch : SketchMap
+        The map of both.
+    x, y : CellSums
+        The sketches.
+    flips : int
+        Number of random draws.
+    key : int
+        Picks the draws.
+    owners : sequence of int, optional
+        The column that each column of the rows belongs to, where one has several.
+    workers : int, optional
+        Threads; all cores by default.
     """
-    flat = [lens for lenses_ in by_column for lens in lenses_]
-    mean = [_means(swaps, features, lens) for lens in lenses]
-    mean_bins = [_means(swaps, bins, lens) for lens in flat]
+    swaps, features, bins, pooled = units_of(x, y, flips, key)
+    lenses, flattened = kernel_lenses(sketch, swaps, features, REGULARISATIONS)
+    by_column = column_lenses(sketch, bins, pooled)
+    looks = [lens for own in by_column for lens in own]
+    means = [_means(swaps, features, lens) for lens in lenses]
+    bin_means = [_means(swaps, bins, lens) for lens in looks]
 
     def part(chunk: tuple[int, int]) -> tuple[Array, Array]:
         weights = swaps.weights(*chunk)
         sums, counts = swaps.sums(weights, features), swaps.sums(weights, bins)
-        return _look(sums, lenses, mean), _look(counts, flat, mean_bins)
+        return _look(sums, lenses, means), _look(counts, looks, bin_means)
 
     parts = _mapped(part, list(swaps.chunks()), n_workers(workers))
     N = swaps.n_units
     m = N * (N - 1) // 2
     tau = np.concatenate([a for a, _ in parts]) / (2.0 * np.sqrt(m) * swaps.spread)
-    spreads, shapes = _gamma_laws(swaps, bins, flat)
-    columns = np.concatenate([b for _, b in parts]) / spreads
-    return CellDraws(tau, _covariance(swaps, features, lenses, m), columns, shapes, N, m)
+    cov = _covariance(swaps, features, lenses, m)
+    spreads, shapes = _gamma_laws(swaps, bins, looks)
+    names = range(sketch.p) if owners is None else owners
+    which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
+    columns = ColumnDraws(np.concatenate([b for _, b in parts]) / spreads, shapes, which)
+    plain = ~flattened
+    return DrawnStatistics(
+        tau[:, plain],
+        cov[np.ix_(plain, plain)],
+        N,
+        m,
+        tau[:, flattened],
+        cov[np.ix_(flattened, flattened)],
+        columns,
+    )
 
 
 def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
@@ -311,16 +308,12 @@ def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
 
 def _covariance(swaps: Swaps, units: Units, lenses: Sequence[Lens], m: int) -> Array:
     """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v."""
-    along = []
-    for lens in lenses:
-        along.append(swaps.about_mean(units.along(lens)))
+    along = [swaps.about_mean(units.along(lens)) for lens in lenses]
     own = np.concatenate(
         [(a * a) @ lens.gains for a, lens in zip(along, lenses, strict=True)], axis=1
     )
-    rows = []
-    for a, left in zip(along, lenses, strict=True):
-        moments = [(a.T @ b) ** 2 for b in along]
-        rows.append([left.gains.T @ q @ right.gains for q, right in zip(moments, lenses, strict=True)])
+    both = list(zip(along, lenses, strict=True))
+    rows = [[u.gains.T @ (a.T @ b) ** 2 @ v.gains for b, v in both] for a, u in both]
     cov = (np.block(rows) - own.T @ own) / (2.0 * m)
     return np.asarray((cov + cov.T) / 2.0)
 
@@ -337,9 +330,7 @@ def _mapped(
             return list(pool.map(work, chunks))
 
 
-def units_of(
-    x: CellSums, y: CellSums, flips: int, key: int
-) -> tuple[Swaps, Units, Units, Array]:
+def units_of(x: CellSums, y: CellSums, flips: int, key: int) -> tuple[Swaps, Units, Units, Array]:
     """The draws, the units' features and bins, and the pooled bins of two sketches."""
     swaps = Swaps(len(x.features), len(y.features), flips, key)
     pooled = x.bins.sum(axis=0, dtype=np.float64) + y.bins.sum(axis=0, dtype=np.float64)

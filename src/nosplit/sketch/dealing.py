@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Index
 from nosplit.errors import InputError
 
 __all__ = ["Deal", "Layout", "layout_of"]
-
-Index = NDArray[np.int64]
 
 # Up to here the permutation is a table; beyond, it is computed.
 TABLE = 1 << 16
@@ -41,14 +39,14 @@ class Deal:
         Rows of a cell.
     cells : int
         Number of cells; the places from `cells * c` on are pilot rows.
-    key : int
-        Picks the permutation.
+    key : int or None
+        Picks the permutation; None leaves rows in their order, so that cells are runs of rows.
     """
 
     n: int
     c: int
     cells: int
-    key: int
+    key: int | None
 
     @property
     def n_dealt(self) -> int:
@@ -66,6 +64,8 @@ class Deal:
 
     def places(self, first: int, count: int) -> Index:
         """Places π(i) of some rows in a row."""
+        if self.key is None:
+            return np.arange(first, first + count)
         if self.n <= TABLE:
             return _table(self.n, self.key)[first : first + count]
         from nosplit._support.loops.dealing import permuted
@@ -89,7 +89,7 @@ class Deal:
     @cached_property
     def _constants(self) -> NDArray[np.uint64]:
         """Additions and odd multipliers of the rounds, (6, 2)."""
-        return _generator(self.key).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
+        return _generator(self.key or 0).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
 
 
 def _blocks(n: int, size: int = 1 << 18) -> list[tuple[int, int]]:
@@ -119,7 +119,7 @@ class Layout:
 
     @property
     def paired(self) -> bool:
-        """Whether there are as many cells of either sample, so that they can be swapped in pairs."""
+        """Whether there are as many cells of either sample, to be swapped in pairs."""
         return self.x.cells == self.y.cells
 
     @property
@@ -133,10 +133,13 @@ def pilot_size(n: int) -> int:
     return min(n // 2, max(FEWEST_PILOT, min(n // PILOT_SHARE, MOST_PILOT)))
 
 
-def layout_of(n: int, m: int, cells: int, rng: np.random.Generator) -> Layout:
+def layout_of(
+    n: int, m: int, cells: int, rng: np.random.Generator, *, shuffle: bool = True
+) -> Layout:
     """Cut samples of n and m rows into cells: about `cells` of the smaller one.
 
-    One c for both, or cells of the two samples would differ under the null hypothesis.
+    One c for both, or cells of the two samples would differ under the null hypothesis. Without
+    `shuffle` cells are runs of rows, and the last rows are the pilot.
     """
     free = n - pilot_size(n), m - pilot_size(m)
     few, many = min(free), max(free)
@@ -149,5 +152,5 @@ def layout_of(n: int, m: int, cells: int, rng: np.random.Generator) -> Layout:
     c = max(1, few // cells, -(-(few + kept) // max(MOST_CELLS, 2 * cells)))
     c = min(c, few // 4)
     counts = [min(size // c, MOST_RATIO * (few // c)) for size in free]
-    keys: Any = rng.integers(0, 2**63, 2)
-    return Layout(Deal(n, c, counts[0], int(keys[0])), Deal(m, c, counts[1], int(keys[1])))
+    keys = [int(key) if shuffle else None for key in rng.integers(0, 2**63, 2)]
+    return Layout(Deal(n, c, counts[0], keys[0]), Deal(m, c, counts[1], keys[1]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequencies
@@ -21,7 +22,6 @@ from nosplit.sketch.bins import ColumnBins, fit_bins
 
 __all__ = ["STEP", "SketchMap", "fit_map"]
 
-Array = NDArray[np.float64]
 
 # Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
 STEP = 1 << 20
@@ -227,8 +227,7 @@ def fit_map(
         check_own_kernel(kernel, rows[:2], rows[:4])
     most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))
     bins = tuple(
-        fit_bins(column, categories=j in categorical, most=most)
-        for j, column in enumerate(rows.T)
+        fit_bins(column, categories=j in categorical, most=most) for j, column in enumerate(rows.T)
     )
     center, spread = np.array([_scale(column) for column in rows.T]).T
     needs_landmarks = any(

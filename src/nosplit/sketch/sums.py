@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +96,7 @@ class CellSums:
 
 
 def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Order in which rows of the same cell follow one another, without rows beyond the last cell."""
+    """Order in which rows of a cell follow one another, without those beyond the last cell."""
     # Numbers of 16 bits are sorted by their digits, several times as fast.
     keys = cells.astype(np.uint16) if count < 1 << 16 and cells.max(initial=0) < 1 << 16 else cells
     order = np.argsort(keys, kind="stable")
@@ -121,7 +121,7 @@ def sketch_rows(
         return _total(part, threads)
 
 
-def _total(part: Any, threads: int) -> CellSums:
+def _total(part: Callable[[int], CellSums], threads: int) -> CellSums:
     if threads == 1:
         return part(0)
     with ThreadPoolExecutor(threads) as pool:

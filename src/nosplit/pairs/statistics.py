@@ -1,0 +1,63 @@
+"""Statistics under every draw: what exact calibration ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nosplit._support.types import Array
+
+__all__ = ["ColumnDraws", "DrawnStatistics"]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDraws:
+    """Statistics of single columns under every draw, the observed one first.
+
+    Attributes
+    ----------
+    values : array, shape (F, k)
+        Statistics, in standard deviations.
+    shapes : array, shape (k,)
+        Shapes of the gamma laws that they nearly have under the draws, so that columns of
+        different kinds can be compared by their tails.
+    columns : array of int, shape (k,)
+        Which column each of them looks at.
+    """
+
+    values: Array
+    shapes: Array
+    columns: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.columns.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnStatistics:
+    """Statistics of kernels under every draw, the observed one first, and what goes with them.
+
+    Attributes
+    ----------
+    tau : array, shape (F, d)
+        Statistics of the kernels.
+    cov : array, shape (d, d)
+        Their covariance matrix, which no draw changes.
+    n_units, n_pairs : int
+        Units, and pairs of them.
+    flat_tau, flat_cov : array, shape (F, s) and (s, s)
+        The same of kernels with flattened spectra; s = 0 if there are none.
+    columns : ColumnDraws or None
+        What single columns show.
+    """
+
+    tau: Array
+    cov: Array
+    n_units: int
+    n_pairs: int
+    flat_tau: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    flat_cov: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    columns: ColumnDraws | None = None
