@@ -12,6 +12,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import check_samples, two_samples
 from nosplit.engines.files.two_sample import two_sample_files
 from nosplit.engines.memory import sketch_samples
+from nosplit.engines.verdict import sketch_result
 from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
@@ -20,7 +21,7 @@ from nosplit.inference.outcome import to_result
 from nosplit.inference.plan import choose
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run, test_draws
+from nosplit.inference.run import as_method, run
 from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
@@ -157,17 +158,14 @@ def two_sample_test(
             shuffle=shuffle,
             workers=workers,
         )
-        drawn = sketched.drawn(how.flips, int(generator.integers(2**63)), data.owners, workers)
-        outcome = test_draws(drawn, chosen, how.pairs)
-        return to_result(
-            outcome,
-            question=TWO_SAMPLE,
-            kernels=sketched.map.kernels,
-            n_units=drawn.n_units,
-            n_used=sketched.n_used,
-            n_left_out=len(x) + len(y) - sketched.n_used + data.left_out,
-            columns=data.columns,
+        return sketch_result(
+            sketched,
+            method=chosen,
+            flips=how.flips,
+            rng=generator,
+            n_rows=len(x) + len(y) + data.left_out,
             encoding=data.encoding,
+            workers=workers,
         )
     units = fitted_units(x, y, recipe, mixer)
     if isinstance(how.pairing, Blocks | Complete):

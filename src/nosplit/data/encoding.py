@@ -110,6 +110,11 @@ class Encoding:
         return tuple(groups)
 
     @property
+    def owners(self) -> list[int]:
+        """The number of the name that each column of the rows belongs to."""
+        return [j for j, group in enumerate(self.groups) for _ in group]
+
+    @property
     def width(self) -> int:
         """Number of columns of the rows."""
         return sum(map(len, self.groups))

@@ -67,13 +67,6 @@ class Samples:
         """Names of the columns; None for arrays that are as they came."""
         return None if self.encoding is None else self.encoding.names
 
-    @property
-    def owners(self) -> list[int] | None:
-        """The column that each column of the rows belongs to; None where they are the same."""
-        if self.encoding is None:
-            return None
-        return [j for j, group in enumerate(self.encoding.groups) for _ in group]
-
     def recipe(self, kernels: Kernels) -> Recipe:
         """Kernels for the rows, as `kernels=` asks for them."""
         return as_recipe(kernels) if self.encoding is None else self.encoding.recipe(kernels)

@@ -18,6 +18,9 @@ from nosplit.methods.laws import Flips
 from nosplit.methods.tails import log_chi_sf
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
+# Points at which the tail of a law is computed: it is close to a line between them.
+KNOTS = 128
+
 __all__ = ["ColumnEvidence", "column_evidence", "rank_all"]
 
 
@@ -57,13 +60,17 @@ def column_tails(drawn: ColumnDraws) -> Array:
     Columns have different laws: a flag's is nearly that of one squared normal, that of many bins
     nearly normal. What is compared is therefore their tails.
     """
-    shapes = drawn.shapes
-    values = np.maximum(shapes + drawn.values * np.sqrt(shapes), 0.0)
-    tails = -log_chi_sf(np.sqrt(2.0 * values), 2.0 * shapes)
-    found = np.zeros((len(tails), drawn.n_columns))
-    for k, column in enumerate(drawn.columns):
-        np.maximum(found[:, column], tails[:, k], out=found[:, column])
+    found = np.zeros((len(drawn.values), drawn.n_columns))
+    for values, shape, column in zip(drawn.values.T, drawn.shapes, drawn.columns, strict=True):
+        np.maximum(found[:, column], _gamma_tail(values, shape), out=found[:, column])
     return found
+
+
+def _gamma_tail(values: Array, shape: float) -> Array:
+    """-log P(G ≥ value) for a gamma law of mean 0 and variance 1, by lines between some points."""
+    points = np.linspace(values.min(), values.max(), KNOTS)
+    size = np.maximum(shape + points * np.sqrt(shape), 0.0)
+    return np.interp(values, points, -log_chi_sf(np.sqrt(2.0 * size), 2.0 * shape))
 
 
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:

@@ -47,10 +47,11 @@ def to_result(
     n_left_out: int,
     columns: tuple[str, ...] | None = None,
     encoding: Any = None,
+    stacklevel: int = 3,
 ) -> TestResult:
-    """Issue the warnings and put the result together."""
+    """Issue the warnings, at the line that many calls up, and put the result together."""
     for category, text in outcome.caveats:
-        warnings.warn(text, category, stacklevel=3)
+        warnings.warn(text, category, stacklevel=stacklevel)
     picked = outcome.selection
     law = outcome.flips or law_of(picked)
     statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.pairs.loop import n_workers
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
@@ -323,11 +323,10 @@ def _mapped(
     chunks: list[tuple[int, int]],
     workers: int,
 ) -> list[tuple[Array, Array]]:
-    with one_blas_thread():
-        if workers == 1 or len(chunks) == 1:
-            return [work(chunk) for chunk in chunks]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(work, chunks))
+    if workers == 1 or len(chunks) == 1:
+        return [work(chunk) for chunk in chunks]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, chunks))
 
 
 def units_of(x: CellSums, y: CellSums, flips: int, key: int) -> tuple[Swaps, Units, Units, Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nosplit.pairs.loop import one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import drawn_statistics
 from nosplit.sketch.maps import SketchMap
@@ -45,6 +46,7 @@ class Sketched:
         workers: int | None = None,
     ) -> DrawnStatistics:
         """Statistics of kernels and columns under every draw."""
-        return drawn_statistics(
-            self.map, self.x, self.y, flips=flips, key=key, owners=owners, workers=workers
-        )
+        with one_blas_thread():
+            return drawn_statistics(
+                self.map, self.x, self.y, flips=flips, key=key, owners=owners, workers=workers
+            )

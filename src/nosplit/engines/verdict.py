@@ -1,0 +1,60 @@
+"""From two sketches to a result: the last steps of every engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nosplit.inference.outcome import to_result
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import test_draws
+from nosplit.methods import Method
+from nosplit.sketch.sketched import Sketched
+
+__all__ = ["sketch_result"]
+
+
+def sketch_result(
+    sketched: Sketched,
+    *,
+    method: Method | None,
+    flips: int,
+    rng: np.random.Generator,
+    n_rows: int,
+    encoding: Any = None,
+    workers: int | None = None,
+) -> TestResult:
+    """Draw, rank and describe.
+
+    Parameters
+    ----------
+    sketched : Sketched
+        Cells of both samples.
+    method : Method or None
+        As in `two_sample_test`; None is adaptive.
+    flips : int
+        Number of random draws.
+    rng : Generator
+        Source of the draws.
+    n_rows : int
+        Rows of both samples, of which those in no cell are left out.
+    encoding : Encoding, optional
+        How tables became rows.
+    workers : int, optional
+        Threads; all cores by default.
+    """
+    owners = None if encoding is None else encoding.owners
+    drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
+    return to_result(
+        test_draws(drawn, method, "sketch"),
+        question=TWO_SAMPLE,
+        kernels=sketched.map.kernels,
+        n_units=drawn.n_units,
+        n_used=sketched.n_used,
+        n_left_out=n_rows - sketched.n_used,
+        columns=None if encoding is None else encoding.names,
+        encoding=encoding,
+        stacklevel=4,
+    )
