@@ -10,6 +10,7 @@ from nosplit.kernels.frequencies import frequencies_of, has_frequencies
 from nosplit.sketch.maps import STEP, SketchMap
 from nosplit.sketch.sums import CellSums
 
+NONE = np.zeros((0, 2), np.int64)
 NUMBERS = [
     Gaussian(1.3),
     Laplace(2.0),
@@ -33,7 +34,9 @@ CATEGORIES = [
 def approximate(kernel, rows, frequencies, key=0):
     """Kernel matrix of the features that a sketch sums, each row in a cell of its own."""
     p = rows.shape[1]
-    sketch = SketchMap((kernel,), np.zeros(p), np.ones(p), (), frequencies, key, np.zeros((0, p)))
+    sketch = SketchMap(
+        (kernel,), np.zeros(p), np.ones(p), (), frequencies, key, np.zeros((0, p)), NONE
+    )
     sums = np.zeros((len(rows), sketch.n_features), np.int64)
     cells = np.arange(len(rows))
     CellSums(sums, np.zeros((len(rows), 0), np.int32))._add_features(sketch, rows, cells, cells)
@@ -81,7 +84,7 @@ def test_one_column_of_zeros_is_negative_zero_too():
 def test_waves_against_numpy():
     rows = np.random.default_rng(3).normal(size=(200, 4))
     drawn = frequencies_of(Gaussian(0.5), 4, 64, np.random.Generator(np.random.Philox(key=[0, 0])))
-    sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, np.zeros((0, 4)))
+    sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, np.zeros((0, 4)), NONE)
     sums = CellSums(np.zeros((5, 128), np.int64), np.zeros((5, 0), np.int32))
     cells = np.sort(np.arange(200) % 5)
     sums._add_features(sketch, rows, np.arange(200), cells)

@@ -8,7 +8,7 @@ import pytest
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
 from nosplit.kernels.recipes import as_recipe
-from nosplit.sketch.bins import fit_bins
+from nosplit.sketch.bins import dependent_pairs, fit_bins
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import STEP, fit_map
 from nosplit.sketch.sums import CellSums, sketch_rows
@@ -100,3 +100,34 @@ def test_bins_of_categories():
     bins = fit_bins(column, categories=True, most=128)
     assert bins.edges.tolist() == [3.0, 7.0]
     assert len(bins) == 3
+
+
+def test_products_of_scores_against_numpy():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(900, 2)), rng.integers(0, 3, 900)])
+    sketch = a_map(rows[:300], [Linear()], categorical=(2,))
+    deal = Deal(900, 8, 100, key=5)
+    sums, cells = sketch_rows(sketch, rows, deal), deal.cell_of(0, 900)
+    assert sketch.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    left = sketch.scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
+    right = sketch.scores[1][np.searchsorted(sketch.bins[1].edges, rows[:, 1])]
+    products = np.einsum("ni,nj->nij", left, right).reshape(900, 4)
+    expected = np.array([products[cells == c].sum(axis=0) for c in range(100)])
+    first = sketch.n_features - 12
+    assert sums.features[:, first : first + 4] / STEP == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_are_orthogonal():
+    rows = np.random.default_rng(0).exponential(size=(3000, 1))
+    sketch = a_map(rows)
+    scores = sketch.scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
+    assert scores.T @ scores / 3000 == pytest.approx(np.eye(2), abs=0.05)
+
+
+def test_pairs_of_many_columns_are_those_that_depend():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 40))
+    rows[:, 31] += 2 * rows[:, 7]
+    pairs = dependent_pairs(rows, 190)
+    assert len(pairs) == 190
+    assert [7, 31] in pairs.tolist()

@@ -51,6 +51,8 @@ def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     if drawn.columns is not None:
         tails = column_tails(drawn.columns)
         kinds += [tails.max(axis=1), tails.mean(axis=1)]
+    if drawn.pairs is not None and drawn.pairs.n_columns:
+        kinds.append(column_tails(drawn.pairs).max(axis=1))
     return Flips(hedged(np.stack(kinds)))
 
 

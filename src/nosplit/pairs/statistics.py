@@ -50,8 +50,8 @@ class DrawnStatistics:
         Units, and pairs of them.
     flat_tau, flat_cov : array, shape (F, s) and (s, s)
         The same of kernels with flattened spectra; s = 0 if there are none.
-    columns : ColumnDraws or None
-        What single columns show.
+    columns, pairs : ColumnDraws or None
+        What single columns show, and pairs of columns.
     """
 
     tau: Array
@@ -61,3 +61,4 @@ class DrawnStatistics:
     flat_tau: Array = field(default_factory=lambda: np.zeros((0, 0)))
     flat_cov: Array = field(default_factory=lambda: np.zeros((0, 0)))
     columns: ColumnDraws | None = None
+    pairs: ColumnDraws | None = None

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 
-__all__ = ["ColumnBins", "fit_bins"]
+__all__ = ["ColumnBins", "dependent_pairs", "fit_bins"]
 
 
 # Fewest pilot rows of a bin, and of a category that has one of its own.
@@ -57,3 +57,17 @@ def fit_bins(column: Array, *, categories: bool, most: int) -> ColumnBins:
     shared = values[counts >= max(2, len(column) // count)]
     edges = np.unique(np.concatenate([middle, shared, np.nextafter(shared, -np.inf)]))
     return ColumnBins(edges[: most - 1] if len(edges) >= most else edges, False)
+
+
+def dependent_pairs(rows: Array, most: int) -> Index:
+    """Pairs of columns: all of them, or those with the largest rank correlations.
+
+    Where there are too many to look at all, a dependence that there is may change.
+    """
+    p = rows.shape[1]
+    pairs = np.column_stack(np.triu_indices(p, 1))
+    if len(pairs) <= most:
+        return pairs
+    ranks = np.argsort(np.argsort(rows, axis=0, kind="stable"), axis=0) / len(rows) - 0.5
+    strength = np.abs(ranks.T @ ranks)[pairs[:, 0], pairs[:, 1]]
+    return pairs[np.sort(np.argsort(-strength, kind="stable")[:most])]

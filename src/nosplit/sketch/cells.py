@@ -197,6 +197,13 @@ def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[L
     return found
 
 
+def pair_lenses(sketch: SketchMap, units: Units) -> list[Lens]:
+    """For each pair of columns a lens on the products of their scores."""
+    start = sketch.n_features - 4 * len(sketch.pairs)
+    places = start + np.arange(4 * len(sketch.pairs)).reshape(-1, 4)
+    return [Lens(w, np.diag(units.steps[w]), np.ones((4, 1))) for w in places]
+
+
 def _column_lenses(where: NDArray[np.int64], counts: Array, categories: bool) -> list[Lens]:
     share = counts / max(counts.sum(), 1.0)
     live = share > 0
@@ -244,23 +251,25 @@ def drawn_statistics(
     lenses, flattened = kernel_lenses(sketch, swaps, features, REGULARISATIONS)
     by_column = column_lenses(sketch, bins, pooled)
     looks = [lens for own in by_column for lens in own]
+    pairs = pair_lenses(sketch, features)
     means = [_means(swaps, features, lens) for lens in lenses]
     bin_means = [_means(swaps, bins, lens) for lens in looks]
+    pair_means = [_means(swaps, features, lens) for lens in pairs]
 
-    def part(chunk: tuple[int, int]) -> tuple[Array, Array]:
+    def part(chunk: tuple[int, int]) -> tuple[Array, Array, Array]:
         weights = swaps.weights(*chunk)
         sums, counts = swaps.sums(weights, features), swaps.sums(weights, bins)
-        return _look(sums, lenses, means), _look(counts, looks, bin_means)
+        kernels, columns = _look(sums, lenses, means), _look(counts, looks, bin_means)
+        return kernels, columns, _look(sums, pairs, pair_means)
 
     parts = _mapped(part, list(swaps.chunks()), n_workers(workers))
     N = swaps.n_units
     m = N * (N - 1) // 2
-    tau = np.concatenate([a for a, _ in parts]) / (2.0 * np.sqrt(m) * swaps.spread)
+    kernels, columns, together = (np.concatenate(values) for values in zip(*parts, strict=True))
+    tau = kernels / (2.0 * np.sqrt(m) * swaps.spread)
     cov = _covariance(swaps, features, lenses, m)
-    spreads, shapes = _gamma_laws(swaps, bins, looks)
     names = range(sketch.p) if owners is None else owners
-    which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
-    columns = ColumnDraws(np.concatenate([b for _, b in parts]) / spreads, shapes, which)
+    which = [j for j, own in zip(names, by_column, strict=True) for _ in own]
     plain = ~flattened
     return DrawnStatistics(
         tau[:, plain],
@@ -269,8 +278,17 @@ def drawn_statistics(
         m,
         tau[:, flattened],
         cov[np.ix_(flattened, flattened)],
-        columns,
+        _column_draws(swaps, bins, looks, columns, which),
+        _column_draws(swaps, features, pairs, together, range(len(pairs))),
     )
+
+
+def _column_draws(
+    swaps: Swaps, units: Units, lenses: Sequence[Lens], values: Array, which: Sequence[int]
+) -> ColumnDraws:
+    """Statistics of columns, or of pairs of them, in standard deviations."""
+    spreads, shapes = _gamma_laws(swaps, units, lenses)
+    return ColumnDraws(values / spreads, shapes, np.array(which, dtype=np.int64))
 
 
 def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
@@ -319,10 +337,10 @@ def _covariance(swaps: Swaps, units: Units, lenses: Sequence[Lens], m: int) -> A
 
 
 def _mapped(
-    work: Callable[[tuple[int, int]], tuple[Array, Array]],
+    work: Callable[[tuple[int, int]], tuple[Array, Array, Array]],
     chunks: list[tuple[int, int]],
     workers: int,
-) -> list[tuple[Array, Array]]:
+) -> list[tuple[Array, Array, Array]]:
     if workers == 1 or len(chunks) == 1:
         return [work(chunk) for chunk in chunks]
     with ThreadPoolExecutor(workers) as pool:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequencies
 from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.sketch.bins import ColumnBins, fit_bins
+from nosplit.sketch.bins import ColumnBins, dependent_pairs, fit_bins
 
 __all__ = ["STEP", "SketchMap", "fit_map"]
 
@@ -28,6 +28,8 @@ STEP = 1 << 20
 # Bins of a column, and of all columns and cells together: what keeps wide tables small. The
 # compiled search knows the first number.
 MOST_BINS, FEWEST_BINS, ALL_BINS = 128, 16, 1 << 24
+# Pairs of columns whose dependence is looked at: all of up to twenty columns.
+MOST_PAIRS = 190
 # Landmarks of a kernel that is no mixture of waves.
 LANDMARKS = 64
 
@@ -50,6 +52,8 @@ class SketchMap:
         Picks the frequencies.
     landmarks : array, shape (L, p)
         Pooled pilot rows, for kernels that are no mixture of waves; empty if there are none.
+    pairs : array of int, shape (P, 2)
+        Pairs of columns whose dependence is looked at.
     """
 
     kernels: tuple[Kernel, ...]
@@ -59,6 +63,7 @@ class SketchMap:
     frequencies: int
     key: int
     landmarks: Array
+    pairs: Index
 
     @property
     def p(self) -> int:
@@ -145,7 +150,23 @@ class SketchMap:
     @property
     def n_features(self) -> int:
         """Numbers of a cell besides its bins."""
-        return 2 * self.n_waves + len(self.coordinates) + len(self.others) * len(self.landmarks)
+        landmarks = len(self.others) * len(self.landmarks)
+        return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
+
+    @cached_property
+    def scores(self) -> NDArray[np.float32]:
+        """Two scores of every bin of every column, (p, bins, 2): orthogonal, of variance one.
+
+        Numbers have the first two cosines of their rank. Categories have signs at random.
+        """
+        rng = np.random.Generator(np.random.Philox(key=np.array([self.key, 2**32], np.uint64)))
+        scores = np.zeros((self.p, MOST_BINS, 2), np.float32)
+        for j, bins in enumerate(self.bins):
+            rank = (np.arange(len(bins)) + 0.5) / len(bins)
+            waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, (1.0, 2.0)))
+            signs = rng.choice((-1.0, 1.0), (len(bins), 2))
+            scores[j, : len(bins)] = signs if bins.categories else waves
+        return scores
 
     @property
     def n_bins(self) -> int:
@@ -234,7 +255,8 @@ def fit_map(
         not has_frequencies(k) and _linear_columns(k, rows.shape[1]) is None for k in kernels
     )
     landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
-    return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks)
+    pairs = dependent_pairs(rows, MOST_PAIRS)
+    return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks, pairs)
 
 
 def _scale(column: Array) -> tuple[float, float]:

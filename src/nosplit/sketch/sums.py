@@ -58,17 +58,23 @@ class CellSums:
             self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
-        from nosplit._support.loops.sketch import add_bins
+        from nosplit._support.loops.sketch import add_bins, add_pairs, bin_places
 
         order = _by_cell(cells, len(self.features))
         cells = cells[order]
-        add_bins(rows, order, cells, *sketch.edges, self.bins)
+        edges, starts, counted = sketch.edges
+        places = np.empty((len(order), sketch.p), np.uint8)
+        bin_places(rows, order, edges, counted, places)
+        add_bins(places, cells, starts, self.bins)
+        first = sketch.n_features - 4 * len(sketch.pairs)
+        step = np.float32(STEP)
+        add_pairs(places, cells, sketch.scores, sketch.pairs, step, first, self.features)
         for start in range(0, len(order), WAVES):
             part = slice(start, start + WAVES)
             self._add_features(sketch, rows, order[part], cells[part])
         if sketch.others:
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
-            np.add.at(self.features[:, -values.shape[1] :], cells, values)
+            np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
 
     def _add_features(
         self, sketch: SketchMap, rows: NDArray[Any], order: NDArray[Any], cells: NDArray[Any]

@@ -8,7 +8,15 @@ import numpy as np
 
 from nosplit._support.loops.jit import compiled, compiled_fast, to_bits
 
-__all__ = ["add_bins", "add_coordinates", "add_phases", "add_waves", "standardised"]
+__all__ = [
+    "add_bins",
+    "add_coordinates",
+    "add_pairs",
+    "add_phases",
+    "add_waves",
+    "bin_places",
+    "standardised",
+]
 
 f4 = np.float32
 # sin 2πu on [-1/4, 1/4] to 2e-7: an odd polynomial.
@@ -98,18 +106,16 @@ def add_coordinates(rows: Any, cells: Any, columns: Any, step: Any, start: int, 
 
 
 @compiled
-def add_bins(
-    rows: Any, order: Any, cells: Any, edges: Any, starts: Any, counted: Any, counts: Any
-) -> None:
-    """Count the bin of every column of each row in its cell.
+def bin_places(rows: Any, order: Any, edges: Any, counted: Any, places: Any) -> None:
+    """Number of the bin of every column of each row, (n, p).
 
-    Rows of `edges` are filled up with infinity to 127 numbers. The bins of column j begin at
-    `starts[j]`; `counted[j]` is the number of its categories, and -1 for numbers.
+    Rows of `edges` are filled up with infinity to 127 numbers; `counted[j]` is the number of
+    categories of column j, and -1 for numbers.
     """
     n = len(order)
     values, place = np.empty(n), np.empty(n, np.uint64)
     for j in range(len(edges)):
-        column, start = edges[j], np.uint64(starts[j])
+        column = edges[j]
         for r in range(n):
             values[r] = rows[order[r], j]
         _search(values, column, place)
@@ -119,7 +125,36 @@ def add_bins(
                 if place[r] >= last or column[place[r]] != values[r]:
                     place[r] = last
         for r in range(n):
-            counts[np.uint32(cells[r]), start + place[r]] += 1
+            places[r, j] = place[r]
+
+
+@compiled
+def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
+    """Count bins in the cell of each row; those of column j begin at `starts[j]`."""
+    for r in range(len(places)):
+        into = counts[np.uint32(cells[r])]
+        for j in range(len(starts)):
+            into[np.uint64(starts[j]) + np.uint64(places[r, j])] += 1
+
+
+@compiled
+def add_pairs(
+    places: Any, cells: Any, scores: Any, pairs: Any, step: Any, start: int, sums: Any
+) -> None:
+    """Add products of the scores of pairs of columns to the sums of each row's cell.
+
+    `scores[j, place]` are the two scores of a bin of column j; a pair has four products.
+    """
+    for r in range(len(places)):
+        into = sums[cells[r]]
+        for q in range(len(pairs)):
+            j, k = pairs[q, 0], pairs[q, 1]
+            left, right = scores[j, places[r, j]], scores[k, places[r, k]]
+            at = start + 4 * q
+            into[at] += np.int64(left[0] * right[0] * step)
+            into[at + 1] += np.int64(left[0] * right[1] * step)
+            into[at + 2] += np.int64(left[1] * right[0] * step)
+            into[at + 3] += np.int64(left[1] * right[1] * step)
 
 
 _64, _32, _16, _8, _4, _2, _1 = (np.uint64(2**k) for k in range(6, -1, -1))
