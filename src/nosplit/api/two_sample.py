@@ -10,13 +10,14 @@ from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import in_memory, is_small, read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import check_samples, two_samples
+from nosplit.data.serial import correlated_rows
 from nosplit.engines.files.two_sample import two_sample_files
 from nosplit.engines.memory import sketch_samples
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.caveats import unequal_caveats
+from nosplit.inference.caveats import dependent_rows, unequal_caveats
 from nosplit.inference.outcome import to_result
 from nosplit.inference.plan import choose
 from nosplit.inference.questions import TWO_SAMPLE
@@ -179,6 +180,9 @@ def two_sample_test(
         check_finite(x, "x")
         check_finite(y, "y")
         raise
+    lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
+    if lag and how.flips:
+        outcome.caveats.append(dependent_rows(lag))
     if len(x) != len(y):
         outcome.caveats += unequal_caveats(outcome, units.n_units)
     n_used = round(units.rows_per_unit * units.n_units)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite
+from nosplit.data.serial import correlated_rows
 from nosplit.errors import NonFiniteError
 from nosplit.kernels.recipes import Recipe
 from nosplit.pairs.pairing import Sketch
-from nosplit.sketch.dealing import layout_of
+from nosplit.sketch.dealing import block_length, layout_of
 from nosplit.sketch.maps import fit_map
 from nosplit.sketch.sketched import Sketched
 from nosplit.sketch.sums import sketch_rows
@@ -30,8 +31,13 @@ def sketch_samples(
     shuffle: bool,
     workers: int | None,
 ) -> Sketched:
-    """Sketch two samples of rows, with a map made of pilot rows of both."""
-    layout = layout_of(len(x), len(y), pairing.cells, rng, shuffle=shuffle)
+    """Sketch two samples of rows, with a map made of pilot rows of both.
+
+    Where rows depend on those before them, blocks of rows are dealt whole.
+    """
+    lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
+    block = block_length(lag, min(len(x), len(y)))
+    layout = layout_of(len(x), len(y), pairing.cells, rng, shuffle=shuffle, block=block)
     pilot = np.concatenate([x[layout.x.pilot_rows()], y[layout.y.pilot_rows()]])
     try:
         check_finite(pilot, "x")
@@ -51,4 +57,4 @@ def sketch_samples(
         check_finite(x, "x")
         check_finite(y, "y")
         raise
-    return Sketched(sketch, sums[0], sums[1], layout.c)
+    return Sketched(sketch, sums[0], sums[1], layout.c, lag, block)

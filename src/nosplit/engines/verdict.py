@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -47,8 +48,12 @@ def sketch_result(
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
+    outcome = test_draws(drawn, method, "sketch")
+    if sketched.lag:
+        outcome.calibration = "blocks"
+        outcome.caveats.append(dependent_rows(sketched.lag, sketched.block))
     return to_result(
-        test_draws(drawn, method, "sketch"),
+        outcome,
         question=TWO_SAMPLE,
         kernels=sketched.map.kernels,
         n_units=drawn.n_units,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.errors import (
     Caveat,
+    DependentRowsWarning,
     DroppedKernelWarning,
     InputError,
     NearCopyWarning,
@@ -23,6 +24,7 @@ from nosplit.pairs.pairing import Blocks, Pairing, Window
 __all__ = [
     "EXACTLY",
     "SMALLEST_PAIRS",
+    "dependent_rows",
     "dropped",
     "few_pairs",
     "kernel_numbers",
@@ -164,3 +166,19 @@ def stein_caveats(outcome: Outcome) -> list[Caveat]:
 def kernel_numbers(which: NDArray[np.bool_]) -> str:
     """List the numbers of some kernels."""
     return ", ".join(str(i) for i in np.flatnonzero(which))
+
+
+def dependent_rows(lag: int, block: int = 1) -> Caveat:
+    """What to know where rows depend on those before them, and blocks of them were exchanged."""
+    found = f"Rows depend on those before them (up to {lag} or more rows apart)"
+    if block > 1:
+        text = (
+            f"{found}, so blocks of {block} rows were exchanged whole: the p-value is approximate, "
+            "and right only if blocks are longer than what rows remember."
+        )
+    else:
+        text = (
+            f"{found}, and the p-value is that of independent rows: too small. Thin the rows, or "
+            'use pairs="sketch" with some thousand rows, which exchanges blocks of them.'
+        )
+    return DependentRowsWarning, text

@@ -8,7 +8,7 @@ cells, in memory, in files and on clusters, in any order of reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from nosplit._support.types import Index
 from nosplit.errors import InputError
 
-__all__ = ["Deal", "Layout", "layout_of"]
+__all__ = ["Deal", "Layout", "block_length", "layout_of", "pilot_size"]
 
 # Up to here the permutation is a table; beyond, it is computed.
 TABLE = 1 << 16
 # Cells of both samples together, and of the larger sample for one of the smaller.
 MOST_CELLS, MOST_RATIO = 4000, 64
+# Blocks of rows that depend on one another: lags in a block, and fewest blocks of a sample.
+BLOCK_LAGS, FEWEST_BLOCKS = 8, 128
 # Rows that bandwidths, scales and bins are taken from: a share of the rows, within bounds.
 PILOT_SHARE, FEWEST_PILOT, MOST_PILOT = 25, 80, 2000
 
@@ -41,12 +43,15 @@ class Deal:
         Number of cells; the places from `cells * c` on are pilot rows.
     key : int or None
         Picks the permutation; None leaves rows in their order, so that cells are runs of rows.
+    block : int
+        Rows in a row that are dealt together, where rows depend on those before them.
     """
 
     n: int
     c: int
     cells: int
     key: int | None
+    block: int = 1
 
     @property
     def n_dealt(self) -> int:
@@ -66,6 +71,9 @@ class Deal:
         """Places π(i) of some rows in a row."""
         if self.key is None:
             return np.arange(first, first + count)
+        if self.block > 1:
+            rows = np.arange(first, first + count)
+            return self._block_places[rows // self.block] * self.block + rows % self.block
         if self.n <= TABLE:
             return _table(self.n, self.key)[first : first + count]
         from nosplit._support.loops.dealing import permuted
@@ -81,6 +89,12 @@ class Deal:
             for start, count in _blocks(self.n)
         ]
         return np.concatenate(found)
+
+    @cached_property
+    def _block_places(self) -> Index:
+        """Places of whole blocks; rows after the last of them are the last."""
+        blocks = replace(self, n=self.n // self.block, block=1)
+        return np.append(blocks.places(0, blocks.n), blocks.n)
 
     @property
     def _bits(self) -> int:
@@ -133,13 +147,26 @@ def pilot_size(n: int) -> int:
     return min(n // 2, max(FEWEST_PILOT, min(n // PILOT_SHARE, MOST_PILOT)))
 
 
+def block_length(lag: int, n: int) -> int:
+    """Rows dealt together where rows depend on one another up to a lag, of samples of n rows."""
+    return 1 if lag == 0 else max(1, min(BLOCK_LAGS * lag, n // FEWEST_BLOCKS))
+
+
 def layout_of(
-    n: int, m: int, cells: int, rng: np.random.Generator, *, shuffle: bool = True
+    n: int,
+    m: int,
+    cells: int,
+    rng: np.random.Generator,
+    *,
+    shuffle: bool = True,
+    block: int = 1,
 ) -> Layout:
     """Cut samples of n and m rows into cells: about `cells` of the smaller one.
 
     One c for both, or cells of the two samples would differ under the null hypothesis. Without
-    `shuffle` cells are runs of rows, and the last rows are the pilot.
+    `shuffle` cells are runs of rows, and the last rows are the pilot. Blocks of several rows are
+    dealt whole, and as many cells of either sample are kept: cells of rows that depend on one
+    another may differ in their variance, so they are swapped in pairs only.
     """
     free = n - pilot_size(n), m - pilot_size(m)
     few, many = min(free), max(free)
@@ -151,6 +178,11 @@ def layout_of(
     kept = min(many, MOST_RATIO * few)
     c = max(1, few // cells, -(-(few + kept) // max(MOST_CELLS, 2 * cells)))
     c = min(c, few // 4)
+    c = -(-c // block) * block
     counts = [min(size // c, MOST_RATIO * (few // c)) for size in free]
+    if block > 1:
+        counts = [min(counts)] * 2
     keys = [int(key) if shuffle else None for key in rng.integers(0, 2**63, 2)]
-    return Layout(Deal(n, c, counts[0], keys[0]), Deal(m, c, counts[1], keys[1]))
+    sizes = zip((n, m), counts, keys, strict=True)
+    x, y = (Deal(size, c, count, key, block) for size, count, key in sizes)
+    return Layout(x, y)

@@ -26,12 +26,16 @@ class Sketched:
         Their cells.
     c : int
         Rows of a cell.
+    lag, block : int
+        Up to which lag rows depend on one another (0: they do not), and rows dealt together.
     """
 
     map: SketchMap
     x: CellSums
     y: CellSums
     c: int
+    lag: int = 0
+    block: int = 1
 
     @property
     def n_used(self) -> int:

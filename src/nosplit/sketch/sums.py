@@ -62,13 +62,14 @@ class CellSums:
 
         order = _by_cell(cells, len(self.features))
         cells = cells[order]
-        edges, starts, counted = sketch.edges
-        places = np.empty((len(order), sketch.p), np.uint8)
-        bin_places(rows, order, edges, counted, places)
-        add_bins(places, cells, starts, self.bins)
         first = sketch.n_features - 4 * len(sketch.pairs)
-        step = np.float32(STEP)
-        add_pairs(places, cells, sketch.scores, sketch.pairs, step, first, self.features)
+        if sketch.bins:
+            edges, starts, counted = sketch.edges
+            places = np.empty((len(order), sketch.p), np.uint8)
+            bin_places(rows, order, edges, counted, places)
+            add_bins(places, cells, starts, self.bins)
+            step = np.float32(STEP)
+            add_pairs(places, cells, sketch.scores, sketch.pairs, step, first, self.features)
         for start in range(0, len(order), WAVES):
             part = slice(start, start + WAVES)
             self._add_features(sketch, rows, order[part], cells[part])

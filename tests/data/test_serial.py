@@ -1,0 +1,94 @@
+"""Rows that depend on those before them, and rows that are only sorted."""
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit.data.serial import correlated_rows
+from nosplit.sketch.dealing import Deal
+
+
+def series(phi, n, rng):
+    noise, out = rng.normal(size=n), np.empty(n)
+    out[0] = noise[0] / np.sqrt(1 - phi**2)
+    for i in range(1, n):
+        out[i] = phi * out[i - 1] + noise[i]
+    return out[:, None] * np.sqrt(1 - phi**2)
+
+
+@pytest.mark.parametrize("phi", [0.3, 0.5, 0.9])
+def test_series_are_found(phi):
+    assert correlated_rows(series(phi, 4000, np.random.default_rng(1))) > 0
+
+
+def test_a_daily_cycle_is_found():
+    hours = np.arange(5000) % 24
+    assert correlated_rows(hours[:, None].astype(float)) > 0
+    noisy = np.sin(2 * np.pi * hours / 24) + np.random.default_rng(0).normal(size=5000)
+    assert correlated_rows(noisy[:, None]) > 0
+
+
+def test_repeated_rows_are_found():
+    rows = np.repeat(np.random.default_rng(0).normal(size=(400, 2)), 12, axis=0)
+    assert correlated_rows(rows) >= 8
+
+
+@pytest.mark.parametrize("n", [150, 3000, 30_000])
+def test_sorted_and_independent_rows_are_not(n):
+    rng = np.random.default_rng(n)
+    groups, values = rng.integers(0, 4, n), rng.exponential(size=n)
+    inside = np.lexsort((values, groups))
+    for rows in (
+        rng.normal(size=(n, 3)),
+        rng.poisson(0.05, (n, 2)).astype(float),
+        rng.standard_cauchy((n, 2)),
+        np.sort(values)[:, None],
+        np.sort(values)[::-1, None],
+        np.sort(groups)[:, None].astype(float),
+        np.column_stack([groups, values])[inside],
+    ):
+        assert correlated_rows(rows) == 0
+
+
+def test_false_alarms_are_rare():
+    """None of 500 columns at five standard errors; expected are fewer than .001."""
+    rng = np.random.default_rng(3)
+    assert not any(correlated_rows(rng.normal(size=(300, 5))) for _ in range(100))
+
+
+def test_blocks_are_dealt_whole():
+    deal = Deal(1000, 50, 18, key=3, block=10)
+    places = deal.places(0, 1000)
+    assert np.array_equal(np.sort(places), np.arange(1000))
+    assert all(len(set(deal.cell_of(10 * b, 10))) == 1 for b in range(100))
+    assert np.array_equal(deal.places(333, 200), places[333:533])
+
+
+def test_rows_that_depend_are_not_called_exact():
+    """Both samples in time order: blocks hold the level that single rows do not."""
+    rng = np.random.default_rng(0)
+    hits = blind = 0
+    for trial in range(60):
+        x, y = (series(0.9, 6000, rng) for _ in range(2))
+        with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
+            res = nosplit.two_sample_test(
+                x, y, pairs=nosplit.Sketch(frequencies=8), calibration=nosplit.Exact(99), rng=trial
+            )
+        assert res.calibration == "blocks"
+        hits += res.reject(0.05)
+        blind += nosplit.two_sample_test(
+            rng.permutation(x),
+            rng.permutation(y),
+            pairs=nosplit.Sketch(frequencies=8),
+            calibration=nosplit.Exact(99),
+            rng=trial,
+        ).reject(0.05)
+    # 9 or more of 60 at .05: probability .002. Single rows reject most of the time.
+    assert hits < 9
+    assert blind > 30
+
+
+def test_small_samples_say_so():
+    rng = np.random.default_rng(0)
+    with pytest.warns(nosplit.DependentRowsWarning, match="Thin the rows"):
+        nosplit.two_sample_test(series(0.9, 300, rng), series(0.9, 300, rng))
