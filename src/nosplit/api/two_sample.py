@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from nosplit._support.checks import Seed, check_finite, check_flag, check_rng
 from nosplit.api.plan import sizes_of
+from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import in_memory, is_small, read_if_path
 from nosplit.data.options import Options
@@ -28,6 +30,9 @@ from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
 
 __all__ = ["two_sample_test"]
+
+# Columns are described that differ at any level up to this one.
+LOOSEST = 0.1
 
 
 def two_sample_test(
@@ -140,7 +145,8 @@ def two_sample_test(
                 progress=progress,
             )
         x, y, options = in_memory(*sources, options)
-    data = two_samples(read_if_path(x), read_if_path(y), options)
+    given = read_if_path(x), read_if_path(y)
+    data = two_samples(*given, options)
     x, y = check_samples(data.x, data.y)
     generator = check_rng(rng)
     chosen = as_method(method)
@@ -159,7 +165,7 @@ def two_sample_test(
             shuffle=shuffle,
             workers=workers,
         )
-        return sketch_result(
+        result = sketch_result(
             sketched,
             method=chosen,
             flips=how.flips,
@@ -168,6 +174,7 @@ def two_sample_test(
             encoding=data.encoding,
             workers=workers,
         )
+        return _with_changes(result, given)
     units = fitted_units(x, y, recipe, mixer)
     if isinstance(how.pairing, Blocks | Complete):
         # Their tiles take a distance that is not a number for a large one.
@@ -196,3 +203,16 @@ def two_sample_test(
         columns=data.columns,
         encoding=data.encoding,
     )
+
+
+def _with_changes(result: TestResult, samples: tuple[Any, Any]) -> TestResult:
+    """The result with a word on what changed in each column that differs."""
+    found = column_changes(*samples, result.differing(LOOSEST))
+    both = zip(result.column_names, result.by_column, strict=True)
+    described = tuple(
+        replace(c, told_apart=found[name].told_apart, words=found[name].words)
+        if name in found
+        else c
+        for name, c in both
+    )
+    return replace(result, by_column=described)

@@ -34,10 +34,17 @@ class ColumnEvidence:
         Its own p-value.
     adjusted : float
         The p-value that holds for all columns together (Westfall and Young, step-down).
+    told_apart : float or None
+        How often the best rule on this column alone tells rows apart (0.5 is chance), for columns
+        that differ; it does not grow with the number of rows.
+    words : str
+        What changed, in the units of the column.
     """
 
     pvalue: float
     adjusted: float
+    told_apart: float | None = None
+    words: str = ""
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,7 +145,7 @@ class TestResult:
             "warnings": list(self.warnings),
             "columns": None if self.columns is None else list(self.columns),
             "by_column": [
-                {"column": name, "pvalue": c.pvalue, "adjusted": c.adjusted}
+                {"column": name, **asdict(c)}
                 for name, c in zip(self.column_names, self.by_column, strict=True)
             ],
         }
@@ -201,14 +201,28 @@ class TestResult:
 
     def _column_lines(self, alpha: float) -> list[str]:
         """The columns that differ by themselves, those with the most evidence first."""
+        held = self.differing(alpha)
+        lines: list[str] = []
+        for name in held[:MOST_LINES]:
+            column = self.by_column[self.column_names.index(name)]
+            apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
+            words = f": {column.words}" if column.words else ""
+            text = f"{printable(name)}{words} (p = {column.adjusted:.2g}{apart})"
+            lines.append(indented("  differ     " if not lines else " " * 13, text))
+        if len(held) > MOST_LINES:
+            lines.append(f"             and {len(held) - MOST_LINES} more")
+        return lines
+
+    def differing(self, alpha: float = 0.05) -> tuple[str, ...]:
+        """Names of the columns that differ by themselves, those told apart most often first.
+
+        At level alpha for all of them together: the probability that any column is named that
+        does not differ is at most alpha.
+        """
         both = zip(self.column_names, self.by_column, strict=True)
-        held = sorted((c.adjusted, name) for name, c in both if c.adjusted <= alpha)
-        if not held:
-            return []
-        listed = [f"{printable(name)} (p = {p:.2g})" for p, name in held[:MOST_LINES]]
-        more = f" and {len(held) - MOST_LINES} more" * (len(held) > MOST_LINES)
-        text = f"{', '.join(listed)}{more}, adjusted for all {len(self.by_column):,}"
-        return [indented("  differ     ", text)]
+        held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
+        ranked = sorted(held, key=lambda item: (-(item[1].told_apart or 0.0), item[1].adjusted))
+        return tuple(name for name, _ in ranked)
 
     def _how(self) -> str:
         if self.flips is None:
