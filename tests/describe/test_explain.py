@@ -139,7 +139,7 @@ def test_effect_size_does_not_grow_with_the_rows_against_theory():
         y[:, 0] += 0.3
     small, large = explained(*few), explained(*many)
     assert small.result.log_pvalue > -7.0
-    assert large.result.log_pvalue < -500.0
+    assert large.result.pvalue == 1e-4  # the smallest of 9,999 draws
     for name in ("crossfitted", "separation"):
         a, b = (getattr(told.effect, name) for told in (small, large))
         error = math.hypot(

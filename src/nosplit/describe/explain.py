@@ -101,6 +101,8 @@ def explain(
         level=level,
         x=Sampled.of(res, x, i[:few], a[:few], at_x - level),
         y=Sampled.of(res, y, j[:few], b[:few], at_y - level),
+        n_seen=len(a) + len(b),
+        n_rows=res.n_used + res.n_left_out if files else len(left.rows) + len(right.rows),
     )
 
 
@@ -122,7 +124,8 @@ def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None
         )
     rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
     total = n + m + x.omitted + y.omitted
-    same = total == rows and min(n, m) >= res.n_units
+    # Cells of a sketch may be more than the rows of its smaller sample.
+    same = total == rows and (res.pairs == "sketch" or min(n, m) >= res.n_units)
     if not same and not (some and total < rows):
         raise InputError(
             f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all and "

@@ -63,6 +63,8 @@ class Explanation:
         What is taken off the witness function, so that 0 is midway between the samples.
     x, y : Sampled
         The rows that were looked at, with the witness function there.
+    n_seen, n_rows : int
+        Rows that the size and the columns rest on, and rows that were given, of both samples.
     """
 
     result: TestResult
@@ -73,6 +75,8 @@ class Explanation:
     level: float
     x: Sampled
     y: Sampled
+    n_seen: int = 0
+    n_rows: int = 0
 
     def witness(self, points: Any) -> Array:
         """The witness function: mean of k(x, point) over rows of x minus the same for y, centred.
@@ -141,6 +145,8 @@ class Explanation:
                 for name, rows in (("x", top.x), ("y", top.y))
             },
             "rows_looked_at": [len(self.x.index), len(self.y.index)],
+            "rows_seen": self.n_seen,
+            "rows_given": self.n_rows,
         }
 
     def __repr__(self) -> str:
@@ -179,7 +185,9 @@ class Explanation:
 
     def _row_lines(self) -> list[str]:
         top = self.top_rows(MOST_TOP)
-        return [
+        seen = len(self.x.index) + len(self.y.index)
+        some = f"  looked at  {self.n_seen:,} of {self.n_rows:,} rows, {seen:,} of them one by one"
+        return [some] * (seen < self.n_rows) + [
             f"  rows       most like {name} alone: "
             + ", ".join(f"{row.index} ({row.witness:+.2g})" for row in rows)
             for name, rows in (("x", top.x), ("y", top.y))
