@@ -4,6 +4,7 @@ __all__ = [
     "Caveat",
     "DependentRowsWarning",
     "DroppedKernelWarning",
+    "FileError",
     "InputError",
     "NearCopyWarning",
     "NonFiniteError",
@@ -19,6 +20,10 @@ class InputError(ValueError):
     The message names the argument in backticks, the rule, and what was received, with a hint
     where there is one. It is a `ValueError`, so callers need not know the library to catch it.
     """
+
+
+class FileError(InputError):
+    """A file cannot be read or written, or is not what it should be."""
 
 
 class NonFiniteError(InputError):

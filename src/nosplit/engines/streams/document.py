@@ -5,14 +5,13 @@ Nothing that is read is ever run: there are no pickles.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 from pathlib import Path
 from typing import Any, NoReturn
 
-from nosplit.errors import InputError
+from nosplit._support.replacing import kind_of, replace_file
+from nosplit.errors import FileError
 
 __all__ = ["LARGEST", "FileError", "read_document", "write_document"]
 
@@ -22,44 +21,15 @@ VERSION = 1
 LARGEST = 64 << 20
 
 
-class FileError(InputError):
-    """A file cannot be read or written, or is not what it should be."""
-
-
 def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
-    """Write a document in place of what was there; on failure, what was there stays.
-
-    The new file is complete on the disk, under a name of its own in the same folder, before it
-    takes the place of the old one.
-    """
+    """Write a document in place of what was there; on failure, what was there stays."""
     data = json.dumps({"format": FORMAT, "version": VERSION, **body}, allow_nan=False).encode()
     if len(data) > LARGEST:
         raise FileError(
             f"`{path}` would take {len(data) >> 20} MB, and at most {LARGEST >> 20} MB are read "
             "back: too many rows are waiting. Use a smaller `limit`."
         )
-    # The file that a link points to is replaced, not the link.
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise FileError(f"`{path}` must be a file, got {_kind(target)}.")
-    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        _write(new, data)
-        os.replace(new, target)  # noqa: PTH105 (as tests replace it)
-    except OSError as error:
-        raise FileError(f"`{path}` cannot be written: {error.strerror or error}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
-
-
-def _write(new: Path, data: bytes) -> None:
-    """Write a file that was not there, down to the disk."""
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(descriptor)
+    replace_file(path, lambda stream: stream.write(data))
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -89,7 +59,7 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     file = Path(path)
     try:
         if file.exists() and not file.is_file():
-            raise FileError(f"`{path}` must be a file, got {_kind(file)}.")
+            raise FileError(f"`{path}` must be a file, got {kind_of(file)}.")
         with file.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
@@ -99,10 +69,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     if not data:
         raise FileError(f"`{path}` is empty.")
     return data
-
-
-def _kind(file: Path) -> str:
-    return "a folder" if file.is_dir() else "a device or a pipe"
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -1,0 +1,49 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from nosplit.errors import FileError
+
+__all__ = ["kind_of", "replace_file"]
+
+
+def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any]) -> None:
+    """Write a file in place of what was there; on failure, what was there stays.
+
+    The new file is complete on the disk, under a name of its own in the same folder, before it
+    takes the place of the old one.
+    """
+    # The file that a link points to is replaced, not the link.
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise FileError(f"`{path}` must be a file, got {kind_of(target)}.")
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        _write(new, write)
+        os.replace(new, target)  # noqa: PTH105 (as tests replace it)
+    except OSError as error:
+        raise FileError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink(missing_ok=True)
+
+
+def _write(new: Path, write: Callable[[BinaryIO], Any]) -> None:
+    """Write a file that was not there, down to the disk."""
+    descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    with os.fdopen(descriptor, "w+b") as stream:
+        write(stream)
+        stream.flush()
+        os.fsync(descriptor)
+
+
+def kind_of(file: Path) -> str:
+    """What is there that is no file."""
+    return "a folder" if file.is_dir() else "a device or a pipe"
