@@ -7,6 +7,7 @@ from nosplit.api.goodness_of_fit import goodness_of_fit_test
 from nosplit.api.independence import independence_test
 from nosplit.api.means import joint_normal_test, mean_test
 from nosplit.api.plan import plan
+from nosplit.api.profile import load_profile, profile
 from nosplit.api.two_sample import two_sample_test
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation
@@ -53,6 +54,7 @@ from nosplit.power.level import (
 from nosplit.power.pilot import pilot
 from nosplit.power.prediction import power_curve, predict_power, sample_size
 from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
+from nosplit.sketch.profiles import Profile
 
 __version__ = "0.1.0"
 
@@ -87,6 +89,7 @@ __all__ = [
     "Polynomial",
     "PowerCurve",
     "PowerPrediction",
+    "Profile",
     "SampleSize",
     "SeedSensitivity",
     "Sketch",
@@ -104,6 +107,7 @@ __all__ = [
     "independence_test",
     "joint_normal_test",
     "load_accumulator",
+    "load_profile",
     "mean_test",
     "models",
     "optimal_weights",
@@ -115,6 +119,7 @@ __all__ = [
     "polyhedral_truncation",
     "power_curve",
     "predict_power",
+    "profile",
     "report",
     "sample_size",
     "seed_sensitivity",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from nosplit._support.checks import Seed, check_finite, check_flag, check_rng
+from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.plan import sizes_of
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path, open_source
@@ -61,13 +62,14 @@ def two_sample_test(
 
     Parameters
     ----------
-    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,); or tables; or names of files
+    x, y : array_like, shape (n, p) and (m, p), or (n,) and (m,); or tables, files or profiles
         The samples, one observation a row. n and m may differ. Tables may be of pandas, polars,
         pyarrow or anything that narwhals accepts; their columns are matched by name, and those of
         categories, text and booleans are compared for equality. Files may be .npy, .npz
         ("file.npz:name" picks an array), .csv, .parquet, or folders or globs of .parquet files;
         more than 20 million values are read in one pass: adjacent pairs or a window, asymptotic
-        calibration, kernels and scales from a sample of the rows.
+        calibration, kernels and scales from a sample of the rows. Either may be a profile, which
+        `nosplit.profile` makes, or its file: kernels, scale and columns are then those of it.
     kernels : None, Kernel, sequence of them, name or callable
         Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
@@ -129,6 +131,29 @@ def two_sample_test(
     (2000, True)
     """
     options = Options.of(scale, columns, exclude, nan_policy)
+    if is_profile(x) or is_profile(y):
+        generator = check_rng(rng)
+        chosen, flips = as_method(method), draws_of(calibration)
+        both = against_profile(
+            x,
+            y,
+            options,
+            kernels=kernels,
+            pairs=pairs,
+            rng=generator,
+            shuffle=shuffle,
+            workers=workers,
+        )
+        result = sketch_result(
+            both.sketched,
+            method=chosen,
+            flips=flips,
+            rng=generator,
+            n_rows=both.n_rows,
+            encoding=both.profile.encoding,
+            workers=workers,
+        )
+        return replace(result, reference=both.profile.summary)
     if is_path(x) and is_path(y):
         sources = open_source(x), open_source(y)
         if not is_small(*sources):

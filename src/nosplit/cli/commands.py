@@ -14,6 +14,7 @@ from nosplit.cli.goodness_of_fit import gof
 from nosplit.cli.independence import independence
 from nosplit.cli.plan import plan
 from nosplit.cli.power import calibrate, power
+from nosplit.cli.profiles import profile
 from nosplit.cli.streams import accumulate, merge, result
 from nosplit.cli.two_sample import compare
 from nosplit.errors import InputError
@@ -44,6 +45,7 @@ for command in (
     independence,
     power,
     calibrate,
+    profile,
     accumulate,
     merge,
     result,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -15,10 +18,38 @@ from nosplit.describe.report import check_target
 from nosplit.errors import InputError, NosplitWarning
 from nosplit.inference.result import TestResult
 
-__all__ = ["SCHEMA", "check_report", "finish", "print_json", "quietly", "write_report"]
+__all__ = [
+    "SCHEMA",
+    "as_options",
+    "check_report",
+    "finish",
+    "print_json",
+    "quietly",
+    "write_report",
+]
 
 # Version of the keys that `--json` prints, listed in docs/api/json.md.
 SCHEMA = 1
+
+
+@contextmanager
+def as_options() -> Iterator[None]:
+    """Errors that say what to write on the command line, where those inside speak Python."""
+    try:
+        yield
+    except InputError as error:
+        text = re.sub(
+            r"nosplit\.profile\(reference, ([^()]*)\)", r"nosplit profile REF \1", str(error)
+        )
+        text = re.sub(r"(\w+)=(\[[^]]*\]|'[^']*'|\d+|\.{3}),?", _option, text)
+        raise type(error)(text) from error
+
+
+def _option(found: re.Match[str]) -> str:
+    """--exclude a --exclude b for exclude=['a', 'b']."""
+    name, value = f"--{found[1].replace('_', '-')}", found[2]
+    values = re.findall(r"'([^']*)'", value) or [value.strip("[]")]
+    return " ".join(f"{name} {shlex.quote(v)}" for v in values)
 
 
 def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import typer
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable, progress_bar
+from nosplit.api.against_profile import is_profile
 from nosplit.cli.options import (
     Alpha,
     Columns,
@@ -28,6 +28,8 @@ from nosplit.cli.options import (
     Seed,
 )
 from nosplit.cli.printing import finish, print_json, quietly
+from nosplit.cli.profiles import merge_profiles
+from nosplit.cli.targets import Force, check_target
 from nosplit.data.encoding import Encoding
 from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.source import Source
@@ -42,7 +44,6 @@ from nosplit.errors import InputError
 __all__ = ["accumulate", "merge", "result"]
 
 Out = Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="STATE")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
 
 # Rows of the larger side of a batch.
 BATCH = 1 << 16
@@ -83,7 +84,7 @@ def accumulate(
     Files of several machines add up with `nosplit merge`, and `nosplit result` tests them. Their
     kernels must agree: make the first, copy it, and give it to the others as --kernels-from.
     """
-    _check_target(out, force)
+    check_target(out, force)
     options = Options.of(scale, columns, exclude, nan_policy)
     with said_of(x=ref, y=cur):
         data = _Data.of(ref, cur, options)
@@ -173,10 +174,13 @@ def merge(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Add up what `nosplit accumulate` wrote, on one machine or on several."""
-    _check_target(out, force)
+    """Add up what `nosplit accumulate` or `nosplit profile` wrote, on one machine or on several."""
+    check_target(out, force)
     if len({os.path.realpath(state) for state in states}) < len(states):
         raise InputError("`STATE` must be different files: rows would count twice.")
+    if is_profile(states[0]):
+        merge_profiles(states, out, as_json)
+        return
     total = load_accumulator(states[0])
     for state in states[1:]:
         other = load_accumulator(state)
@@ -210,17 +214,6 @@ def result(
     check_alpha(alpha)
     res = quietly(load_accumulator(state).result, method)
     raise finish(res, state, alpha=alpha, as_json=as_json, exit_code=exit_code)
-
-
-def _check_target(out: str, force: bool) -> None:
-    """Find out that a file cannot be written before the data is read, not after."""
-    folder = Path(out).parent
-    if not folder.is_dir():
-        raise InputError(f"`--out` must be in a folder that exists, got {str(folder)!r}.")
-    if Path(out).is_dir():
-        raise InputError(f"`--out` must be a file, got the folder {out!r}.")
-    if os.path.lexists(out) and not force:
-        raise InputError(f"`{out}` is there already. Use --force to replace it.")
 
 
 def _parse_ratio(text: str) -> tuple[int, int]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
+from nosplit.api.against_profile import is_profile
 from nosplit.cli.options import (
     Alpha,
     Budget,
@@ -29,7 +31,7 @@ from nosplit.cli.options import (
     Workers,
 )
 from nosplit.cli.parsing import parse_pairs
-from nosplit.cli.printing import check_report, finish, quietly, write_report
+from nosplit.cli.printing import as_options, check_report, finish, quietly, write_report
 from nosplit.data.files.opening import said_of
 
 __all__ = ["compare"]
@@ -59,11 +61,13 @@ def compare(
     """Test whether two files hold samples from the same distribution.
 
     Files are .npy, .npz (file.npz:name picks an array), .csv with or without a line of names,
-    .parquet, or folders or quoted globs of .parquet files. Large ones are read in one pass.
+    .parquet, or folders or quoted globs of .parquet files. Large ones are read in one pass. Either
+    may be a profile, which `nosplit profile` writes.
     """
     check_alpha(alpha)
     check_report(report, no_rows)
-    with said_of(x=ref, y=cur):
+    without_rows = is_profile(ref) or is_profile(cur)
+    with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
             ref,
@@ -84,8 +88,8 @@ def compare(
         )
     write_report(
         result,
-        ref,
-        cur,
+        None if without_rows else ref,
+        None if without_rows else cur,
         path=report,
         alpha=alpha,
         rows=not no_rows,

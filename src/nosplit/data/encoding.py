@@ -148,19 +148,20 @@ class Encoding:
         label : str
             What to call it in messages.
         """
-        raws = self._read(as_source(table, label))
-        return self.rows_of(raws, self._kept(raws))
+        raws = self.read(as_source(table, label))
+        return self.rows_of(raws, self.kept_of(raws))
 
     def kept(self, table: Any, label: str = "table") -> Mask:
         """Which rows of a table `encode` keeps."""
-        return self._kept(self._read(as_source(table, label)))
+        return self.kept_of(self.read(as_source(table, label)))
 
-    def _kept(self, raws: Sequence[Raw]) -> Mask:
+    def kept_of(self, raws: Sequence[Raw]) -> Mask:
+        """Which rows are kept of columns that were read and checked."""
         if self.nan_policy == "omit":
             return present_rows(raws)
         return np.ones(len(raws[0].values), dtype=np.bool_)
 
-    def _read(self, source: Source) -> list[Raw]:
+    def read(self, source: Source) -> list[Raw]:
         """The columns of a table, checked against what they were."""
         if source.table != self.table:
             came, wanted = ("a table", "an array") if source.table else ("an array", "a table")

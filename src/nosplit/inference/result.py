@@ -71,6 +71,8 @@ class TestResult:
         How tables became rows of numbers; a pair of them for two variables.
     by_column : tuple of ColumnEvidence
         What each column shows by itself: its p-value, and that adjusted for all columns.
+    reference : str or None
+        What the sample was compared with, where that was a profile.
     """
 
     # pytest would otherwise take the class for a test.
@@ -99,6 +101,7 @@ class TestResult:
     columns: tuple[str, ...] | None = None
     encoding: Any = None
     by_column: tuple[ColumnEvidence, ...] = ()
+    reference: str | None = None
 
     @property
     def pvalue(self) -> float:
@@ -148,6 +151,7 @@ class TestResult:
                 {"column": name, **asdict(c)}
                 for name, c in zip(self.column_names, self.by_column, strict=True)
             ],
+            "reference": self.reference,
         }
 
     def __repr__(self) -> str:
@@ -168,6 +172,8 @@ class TestResult:
             f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
             f"  method     {self.method}, {self._how()}",
         ]
+        if self.reference is not None:
+            lines.append(f"  reference  compared with {self.reference}")
         if self.pairs not in ("rows", "given"):
             lines.append(f"  pairs      {self.pairs}: {self.n_pairs:,} of {self.n_units:,} units")
         if self.pairs != "given":

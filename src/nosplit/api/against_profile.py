@@ -1,0 +1,115 @@
+"""Tests in which a sample is a profile: what may be asked of them, and what they compare."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nosplit._support.checks import check_flag
+from nosplit.api.profile import load_profile
+from nosplit.data.files.opening import is_path
+from nosplit.data.options import Options
+from nosplit.engines.profiles import Comparison, compare_profiles, compare_with_profile
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import Exact, resolve_calibration
+from nosplit.inference.plan import SKETCH_FLIPS
+from nosplit.pairs.pairing import Sketch
+from nosplit.sketch.bundles import is_bundle
+from nosplit.sketch.profiles import Profile
+
+__all__ = ["against_profile", "draws_of", "is_profile"]
+
+SUFFIX = ".profile"
+
+
+def is_profile(value: Any) -> bool:
+    """Whether a value is a profile, or names a file of one."""
+    if not is_path(value):
+        return isinstance(value, Profile)
+    return Path(value).suffix.lower() == SUFFIX or is_bundle(value)
+
+
+def against_profile(
+    x: Any,
+    y: Any,
+    options: Options,
+    *,
+    kernels: Any,
+    pairs: Any,
+    rng: np.random.Generator,
+    shuffle: bool,
+    workers: int | None,
+) -> Comparison:
+    """Both samples as cells, where one of them is a profile, or both are."""
+    _check_asked(kernels, pairs, options)
+    profiles = [_loaded(value) for value in (x, y)]
+    if all(isinstance(value, Profile) for value in profiles):
+        return compare_profiles(*profiles)
+    profile, new, label = (
+        (profiles[0], y, "y") if isinstance(profiles[0], Profile) else (profiles[1], x, "x")
+    )
+    return compare_with_profile(
+        profile,
+        new,
+        label,
+        exclude=_excluded(profile, options),
+        nan_policy=_policy(profile, options),
+        rng=rng,
+        shuffle=check_flag(shuffle, "shuffle"),
+        workers=workers,
+    )
+
+
+def draws_of(calibration: Exact | str) -> int:
+    """Random draws of a test with a profile."""
+    kind = resolve_calibration(calibration)
+    if kind == "auto":
+        return SKETCH_FLIPS
+    if isinstance(kind, Exact):
+        return kind.flips
+    raise InputError(
+        f"`calibration` must be 'exact' or Exact(...) with a profile, got {calibration!r}."
+    )
+
+
+def _loaded(value: Any) -> Any:
+    return load_profile(os.fspath(value)) if is_path(value) and is_profile(value) else value
+
+
+def _check_asked(kernels: Any, pairs: Any, options: Options) -> None:
+    """Check that nothing is asked for that a profile has settled."""
+    if kernels is not None and not (isinstance(kernels, str) and kernels == "default"):
+        raise _settled("kernels", kernels)
+    if not (isinstance(pairs, str) and pairs in ("auto", "sketch")) and pairs != Sketch():
+        raise _settled("pairs", pairs)
+    if options.scale is not None:
+        raise _settled("scale", options.scale)
+    if options.columns is not None:
+        raise _settled("columns", list(options.columns))
+
+
+def _settled(name: str, value: Any) -> InputError:
+    return InputError(
+        f"`{name}` must be left out where a sample is a profile, got {value!r}: it was settled "
+        f"when the profile was made, nosplit.profile(reference, {name}=...)."
+    )
+
+
+def _excluded(profile: Profile, options: Options) -> tuple[str, ...]:
+    """Columns of the new sample to leave out: none that the profile has."""
+    names = options.exclude or ()
+    if any(name in profile.columns for name in names):
+        raise _settled("exclude", list(names))
+    return names
+
+
+def _policy(profile: Profile, options: Options) -> str:
+    """What to do about missing values: as the profile does; rows may be left out besides."""
+    own = "raise" if profile.encoding is None else profile.encoding.nan_policy
+    asked = options.nan_policy
+    if asked in ("raise", own) or (asked, own) == ("omit", "raise"):
+        return "omit" if "omit" in (asked, own) else own
+    raise _settled("nan_policy", asked)

@@ -1,0 +1,103 @@
+"""The command `profile`, and `merge` for profiles."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import nosplit
+from nosplit._support.terminal import printable
+from nosplit.cli.options import (
+    Columns,
+    Exclude,
+    Json,
+    Kernels,
+    NanPolicy,
+    Scale,
+    Seed,
+    Workers,
+)
+from nosplit.cli.printing import as_options, print_json
+from nosplit.cli.targets import Force, check_target
+from nosplit.data.files.opening import said_of
+from nosplit.errors import InputError
+from nosplit.sketch.profiles import Profile
+
+__all__ = ["merge_profiles", "profile"]
+
+
+def profile(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="PROFILE")],
+    rows: Annotated[
+        int, typer.Option(help="About how many rows new samples will have.", min=1)
+    ] = 2_000,
+    least: Annotated[
+        int, typer.Option(help="Fewest rows of a cell, whose sum the file reveals.", min=1)
+    ] = 10,
+    frequencies: Annotated[int, typer.Option(help="Random frequencies of a kernel.", min=1)] = 64,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            help="Take the recipe of another profile, so that both add up.", metavar="PROFILE"
+        ),
+    ] = None,
+    kernels: Kernels = "default",
+    seed: Seed = 0,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
+    workers: Workers = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a profile of a reference, to compare new samples with: sums over rows, and no row.
+
+    `nosplit test PROFILE NEW` compares a file with it. Profiles of several files or machines add
+    up with `nosplit merge`: make the first, and give it to the others as --like.
+    """
+    check_target(out, force)
+    with as_options(), said_of(reference=ref, like="--like"):
+        made = nosplit.profile(
+            ref,
+            rows=rows,
+            kernels=None if kernels == "default" else kernels,
+            frequencies=frequencies,
+            nan_policy=nan_policy,
+            scale=scale,
+            columns=columns,
+            exclude=exclude,
+            least=least,
+            like=None if like is None else nosplit.load_profile(like),
+            rng=seed,
+            workers=workers,
+        )
+    made.save(out)
+    _report(made, out, as_json)
+
+
+def merge_profiles(files: list[str], out: str, as_json: bool) -> None:
+    """Add up profiles."""
+    total = nosplit.load_profile(files[0])
+    for file in files[1:]:
+        try:
+            total += nosplit.load_profile(file)
+        except nosplit.errors.FileError:
+            raise
+        except InputError as error:
+            raise InputError(
+                f"`{file}` cannot be added to `{files[0]}`. {error} On the command line: "
+                f"nosplit profile ... --like {files[0]}"
+            ) from error
+    total.save(out)
+    _report(total, out, as_json)
+
+
+def _report(made: Profile, out: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"profile": out, **made.to_dict()})
+        return
+    typer.echo(printable(out))
+    typer.echo(str(made))

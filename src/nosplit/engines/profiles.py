@@ -1,0 +1,268 @@
+"""Profiles of references, and samples as cells of the same map.
+
+Everything about the map comes from pilot rows, which are in no cell: to the cells of the reference
+and to those of a new sample it is the same. Both are cells of independent rows, dealt at random,
+so under the null hypothesis their labels may be permuted, and the test is exact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_finite
+from nosplit.data.options import Options
+from nosplit.data.references import Later, Reference, read_later, read_reference
+from nosplit.errors import InputError, NonFiniteError
+from nosplit.kernels.recipes import Kernels, as_recipe
+from nosplit.sketch.dealing import Deal, pilot_size
+from nosplit.sketch.maps import SketchMap, fit_map
+from nosplit.sketch.profiles import Profile, best_level, check_alike
+from nosplit.sketch.sketched import Sketched
+from nosplit.sketch.sums import CellSums
+from nosplit.sketch.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill
+
+__all__ = [
+    "CAREFUL",
+    "Comparison",
+    "compare_profiles",
+    "compare_with_profile",
+    "make_part",
+    "make_profile",
+]
+
+# New cells that a profile is made for: `rows` are dealt to about so many.
+CELLS = 250
+# Rows of a cell, unless less is asked for: what a sum may reveal.
+CAREFUL = 10
+# Rows that are dealt at once.
+CHUNK = 1 << 20
+
+
+def make_profile(
+    value: Any,
+    options: Options,
+    kernels: Kernels,
+    *,
+    rows: int,
+    least: int,
+    frequencies: int,
+    rng: np.random.Generator,
+    workers: int | None,
+) -> Profile:
+    """A profile of a reference, with a map of its own."""
+    reference = read_reference(value, options, "reference")
+    n, c = reference.n, max(rows // CELLS, least)
+    n_pilot = _pilot_size(n)
+    tiers = Tiers.of(n - n_pilot, c)
+    if tiers.counts[0] < FEWEST_CELLS or c > LARGEST_CELL:
+        raise _too_small(n, c)
+    fingerprint, key = _keys(reference, rng)
+    # The last places are those of the pilot; a few before them may be in no cell either.
+    deal = Deal(n, 1, n - n_pilot, key)
+    pilot = deal.pilot_rows()
+    encoding = reference.encoding(pilot)
+    encoded = reference.rows(encoding)
+    check_finite(encoded[pilot], "reference")
+    recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
+    sketch = fit_map(
+        encoded[pilot],
+        recipe,
+        categorical=() if encoding is None else encoding.categorical,
+        frequencies=frequencies,
+        cells=tiers.n_cells + MOST_CELLS,
+        key=int(rng.integers(2**63)),
+    )
+    if len(sketch.landmarks):
+        odd = sketch.kernels[sketch.others[0]]
+        raise InputError(
+            f"`kernels` of a profile must be mixtures of waves or linear, got {odd!r}: others are "
+            "compared with rows of the reference, and a profile holds none."
+        )
+    return Profile(
+        map=sketch,
+        encoding=encoding,
+        tiers=tiers,
+        cells=_dealt(sketch, encoded, deal, tiers, "reference", workers),
+        n_rows=n,
+        n_pilot=n_pilot,
+        n_left_out=reference.left_out,
+        made=_now(),
+        parts=(fingerprint,),
+        ignored=reference.ignored,
+        dtype=reference.dtype,
+    )
+
+
+def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int | None) -> Profile:
+    """A profile of more rows with the map of another."""
+    later = _later(like, value, "reference")
+    n = len(later.rows)
+    tiers = Tiers.of(n, like.cell_rows)
+    if tiers.counts[0] < 1:
+        raise InputError(
+            f"`reference` must have at least {like.cell_rows:,} rows, those of a cell, got {n:,}."
+        )
+    fingerprint, key = _keys(later.reference, rng)
+    deal = Deal(n, 1, n, key)
+    return replace(
+        like,
+        tiers=tiers,
+        cells=_dealt(like.map, later.rows, deal, tiers, "reference", workers),
+        n_rows=n,
+        n_pilot=0,
+        n_left_out=later.left_out,
+        made=_now(),
+        parts=(fingerprint,),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two sketches with the map of a profile, and what a result says of them."""
+
+    sketched: Sketched
+    profile: Profile
+    n_rows: int
+
+
+def compare_with_profile(
+    profile: Profile,
+    value: Any,
+    label: str,
+    *,
+    exclude: tuple[str, ...],
+    nan_policy: str,
+    rng: np.random.Generator,
+    shuffle: bool,
+    workers: int | None,
+) -> Comparison:
+    """Cells of a new sample, and those of a profile that are as large."""
+    later = _later(profile, value, label, exclude, nan_policy)
+    n = len(later.rows)
+    if n < profile.fewest_rows:
+        raise _too_few(n, profile, label)
+    number, count = best_level(profile.levels, n)
+    c = profile.levels[number][0]
+    deal = Deal(n, c, count, int(rng.integers(2**63)) if shuffle else None)
+    new = _dealt(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
+    # The new sample comes first whichever argument it was: the draws are then the same.
+    sketched = Sketched(profile.map, new, profile.level(number), c)
+    return Comparison(sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out)
+
+
+def compare_profiles(ours: Profile, theirs: Profile) -> Comparison:
+    """Cells of two profiles of the same recipe, of the size with which most is seen."""
+    check_alike(ours, theirs, "compared")
+    both = list(zip(ours.levels, theirs.levels, strict=False))
+    useful = [k for k, (a, b) in enumerate(both) if k == 0 or min(a[1], b[1]) >= CELLS]
+    number = useful[-1]
+    if min(both[0][0][1], both[0][1][1]) < FEWEST_CELLS:
+        raise InputError(f"Profiles must have at least {FEWEST_CELLS} cells to be compared.")
+    sketched = Sketched(ours.map, ours.level(number), theirs.level(number), ours.levels[number][0])
+    rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
+    return Comparison(sketched, ours, rows)
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _later(
+    profile: Profile,
+    value: Any,
+    label: str,
+    exclude: tuple[str, ...] = (),
+    nan_policy: str = "raise",
+) -> Later:
+    """A sample with the columns of a profile, encoded as those were."""
+    encoding = profile.encoding
+    if nan_policy == "omit" and encoding is not None and encoding.nan_policy == "raise":
+        encoding = replace(encoding, nan_policy=nan_policy)
+    later = read_later(
+        value,
+        encoding,
+        label,
+        dtype=profile.dtype,
+        ignored=(*profile.ignored, *exclude),
+        omit=nan_policy == "omit",
+    )
+    if later.rows.shape[1] != profile.map.p:
+        raise InputError(
+            f"`{label}` must have {profile.map.p} columns, as the profile has, got "
+            f"{later.rows.shape[1]}."
+        )
+    return later
+
+
+def _dealt(
+    sketch: SketchMap,
+    rows: NDArray[Any],
+    deal: Deal,
+    tiers: Tiers,
+    label: str,
+    workers: int | None,
+) -> CellSums:
+    """Sums of all cells, in one pass."""
+    cells = CellSums.empty(sketch, tiers.n_cells)
+    try:
+        for start in range(0, len(rows), CHUNK):
+            some = rows[start : start + CHUNK]
+            fill(cells, sketch, some, tiers.cell_of(deal.places(start, len(some))), workers)
+    except NonFiniteError:
+        check_finite(rows, label)
+        raise
+    return cells
+
+
+def _keys(reference: Reference, rng: np.random.Generator) -> tuple[str, int]:
+    """The fingerprint of a sample, and a key for dealing it.
+
+    Two samples that are sorted alike must not be dealt alike: their cells would not be independent.
+    So the key is other for other data, even if `rng` is the same.
+    """
+    digest = reference.fingerprint()
+    salt = int(rng.integers(2**63)).to_bytes(8, "little")
+    key = hashlib.blake2b(digest, key=salt, digest_size=8).digest()
+    return digest.hex(), int.from_bytes(key, "little") >> 1
+
+
+def _pilot_size(n: int) -> int:
+    """Rows that the map is made of: as many as a test takes from both of its samples."""
+    return min(2 * pilot_size(n), n // 2)
+
+
+def _too_small(n: int, c: int) -> InputError:
+    """A reference of n rows is too small for cells of c."""
+    sizes = range(FEWEST_CELLS * c, 2 * FEWEST_CELLS * c + 1)
+    fewest = sizes[bisect_left(sizes, FEWEST_CELLS * c, key=lambda size: size - _pilot_size(size))]
+    possible = (n - _pilot_size(n)) // FEWEST_CELLS
+    hint = "That is too few for cells: compare the rows themselves, two_sample_test(x, y)."
+    if possible:
+        less = f", least={possible}" * (possible < CAREFUL)
+        hint = f"Make cells smaller: rows={CELLS * possible}{less}."
+    return InputError(
+        f"`reference` must have at least {fewest:,} rows for cells of {c:,}, got {n:,}. {hint}"
+    )
+
+
+def _too_few(n: int, profile: Profile, label: str) -> InputError:
+    """A new sample of n rows is too small for the cells of a profile."""
+    possible = n // FEWEST_CELLS
+    hint = "That is too few for cells: compare it with the rows of the reference."
+    if possible:
+        less = f", least={possible}" * (possible < CAREFUL)
+        hint = f"Smaller cells serve it: nosplit.profile(reference, rows={n}{less})."
+    return InputError(
+        f"`{label}` must have at least {profile.fewest_rows:,} rows, {FEWEST_CELLS} times the "
+        f"{profile.cell_rows:,} of a cell of the profile, got {n:,}. {hint}"
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
