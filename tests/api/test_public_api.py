@@ -38,11 +38,11 @@ NAMES = """
     DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
     IndependenceAccumulator
     InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Split TestResult TwoSampleAccumulator UnsafeAsymptoticsWarning
+    NotATestWarning OST Polynomial Profile Sketch Split TestResult TwoSampleAccumulator UnsafeAsymptoticsWarning
     Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
-    load_accumulator mean_test models optimal_weights plan plot
-    polyhedral_truncation report two_sample_test
+    load_accumulator load_profile mean_test models optimal_weights plan plot
+    polyhedral_truncation profile report two_sample_test
     Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
     plot_power power_curve predict_power sample_size seed_sensitivity
 """
@@ -57,6 +57,9 @@ SIGNATURES = {
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, unit_size=8",
+    "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='raise', "
+    "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
+    "load_profile": "path",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
     "predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "

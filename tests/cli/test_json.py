@@ -66,6 +66,8 @@ COMMANDS = [
     ("Accumulators", "accumulate ref.npy cur.npy --kernels-from state.json --out more.json"),
     ("Accumulators", "merge state.json more.json --out both.json"),
     ("Results", "result state.json"),
+    ("Profiles", "profile many-ref.npy --out ref.profile --frequencies 4"),
+    ("Results", "test ref.profile many-cur.npy --calibration exact"),
     ("Power", "power many-ref.npy many-cur.npy --kernels paper1 --method best --pairs linear"),
     ("Calibration", "calibrate ref.npy cur.npy --kernels paper1 --trials 40 --pairs linear"),
 ]

@@ -139,8 +139,8 @@ def read_later(
         kept = rows[~np.isnan(rows).any(axis=1)] if omit else rows
         return Later(kept, len(rows) - len(kept), Reference(kept, None))
     source = as_source(value, label)
-    _check_names(source, encoding, ignored, label)
     raws = encoding.read(source)
+    _check_names(source, encoding, ignored, label)
     kept = encoding.kept_of(raws)
     kinds = [raw.kind for raw in raws]
     options = Options.of(None, None, None, encoding.nan_policy)
