@@ -203,7 +203,9 @@ class TestResult:
     @property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns in `by_column`: their positions for arrays."""
-        return self.columns or tuple(str(j) for j in range(len(self.by_column)))
+        if self.columns is None or not self.by_column:
+            return tuple(str(j) for j in range(len(self.by_column)))
+        return self.columns
 
     def _column_lines(self, alpha: float) -> list[str]:
         """The columns that differ by themselves, those with the most evidence first."""
