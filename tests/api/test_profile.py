@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import signal, stats
 
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Laplace, Linear
@@ -197,7 +197,7 @@ def test_prints_what_it_reveals(made):
 
 
 def test_no_row_is_kept(made):
-    """Values of single columns are, as quantiles of the pilot, and not which of them go together."""
+    """Values of single columns are, as quantiles of the pilot, and not which go together."""
     assert made.map.landmarks.size == 0
     edges = [bins.edges for bins in made.map.bins]
     whole = [np.isin(X[:, j], edges[j]) for j in range(2)]
@@ -321,6 +321,30 @@ def test_arrays_with_missing_values(made):
     large[-1, 0] = np.inf
     with pytest.raises(InputError, match="`reference` must be finite"):
         nosplit.profile(large, kernels=KERNELS, **SMALL)
+
+
+# Rows that depend on one another -----------------------------------------------------------------
+
+
+def series(rng, n):
+    """An autoregression of order one."""
+    noise = rng.normal(size=n + 50)
+    return signal.lfilter([1.0], [1.0, -0.7], noise)[50:]
+
+
+def test_dependent_rows_are_dealt_in_blocks():
+    rng = np.random.default_rng(3)
+    made = nosplit.profile(series(rng, 6000), kernels=KERNELS, **{**SMALL, "rows": 2000})
+    assert made.lag > 0
+    assert made.cell_rows % made.block == 0
+    assert made.block > 1
+    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
+        res = nosplit.two_sample_test(made, series(rng, 3000), calibration=Exact(99))
+    assert res.calibration == "blocks"
+    independent = nosplit.profile(rng.normal(size=3000), kernels=KERNELS, **SMALL)
+    assert (independent.lag, independent.block) == (0, 1)
+    with pytest.warns(nosplit.DependentRowsWarning, match="too small"):
+        pvalue(independent, series(rng, 3000))
 
 
 # Refusals ---------------------------------------------------------------------------------------

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_finite
 from nosplit.data.options import Options
 from nosplit.data.references import Later, Reference, read_later, read_reference
+from nosplit.data.serial import correlated_rows
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.kernels.recipes import Kernels, as_recipe
-from nosplit.sketch.dealing import Deal, pilot_size
+from nosplit.sketch.dealing import Deal, block_length, pilot_size
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.profiles import Profile, best_level, check_alike
 from nosplit.sketch.sketched import Sketched
 from nosplit.sketch.sums import CellSums
-from nosplit.sketch.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill
+from nosplit.sketch.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill, some
 
 __all__ = [
     "CAREFUL",
@@ -60,15 +61,22 @@ def make_profile(
     reference = read_reference(value, options, "reference")
     n, c = reference.n, max(rows // CELLS, least)
     n_pilot = _pilot_size(n)
-    tiers = Tiers.of(n - n_pilot, c)
-    if tiers.counts[0] < FEWEST_CELLS or c > LARGEST_CELL:
-        raise _too_small(n, c)
+    _check_size(n, c)
     fingerprint, key = _keys(reference, rng)
     # The last places are those of the pilot; a few before them may be in no cell either.
     deal = Deal(n, 1, n - n_pilot, key)
     pilot = deal.pilot_rows()
     encoding = reference.encoding(pilot)
     encoded = reference.rows(encoding)
+    lag = correlated_rows(encoded)
+    if lag:
+        # Rows that depend on one another are dealt in blocks, and so is the pilot.
+        block = block_length(lag, min(n, rows))
+        c = -(-c // block) * block
+        _check_size(n, c)
+        deal = replace(deal, block=block)
+        pilot = deal.pilot_rows()
+    tiers = Tiers.of(n - n_pilot, c)
     check_finite(encoded[pilot], "reference")
     recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
     sketch = fit_map(
@@ -97,6 +105,8 @@ def make_profile(
         parts=(fingerprint,),
         ignored=reference.ignored,
         dtype=reference.dtype,
+        lag=lag,
+        block=deal.block,
     )
 
 
@@ -110,7 +120,7 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
             f"`reference` must have at least {like.cell_rows:,} rows, those of a cell, got {n:,}."
         )
     fingerprint, key = _keys(later.reference, rng)
-    deal = Deal(n, 1, n, key)
+    deal = Deal(n, 1, n, key, like.block)
     return replace(
         like,
         tiers=tiers,
@@ -120,6 +130,7 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
         n_left_out=later.left_out,
         made=_now(),
         parts=(fingerprint,),
+        lag=correlated_rows(later.rows),
     )
 
 
@@ -150,10 +161,11 @@ def compare_with_profile(
         raise _too_few(n, profile, label)
     number, count = best_level(profile.levels, n)
     c = profile.levels[number][0]
-    deal = Deal(n, c, count, int(rng.integers(2**63)) if shuffle else None)
+    lag = max(profile.lag, correlated_rows(later.rows) if shuffle else 0)
+    deal = Deal(n, c, count, int(rng.integers(2**63)) if shuffle else None, profile.block)
     new = _dealt(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
-    sketched = Sketched(profile.map, new, profile.level(number), c)
+    sketched = _sketched(profile, new, profile.level(number), c, lag)
     return Comparison(sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out)
 
 
@@ -165,9 +177,21 @@ def compare_profiles(ours: Profile, theirs: Profile) -> Comparison:
     number = useful[-1]
     if min(both[0][0][1], both[0][1][1]) < FEWEST_CELLS:
         raise InputError(f"Profiles must have at least {FEWEST_CELLS} cells to be compared.")
-    sketched = Sketched(ours.map, ours.level(number), theirs.level(number), ours.levels[number][0])
+    cells = ours.level(number), theirs.level(number)
+    sketched = _sketched(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
     rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
     return Comparison(sketched, ours, rows)
+
+
+def _sketched(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:
+    """Two samples as cells; as many of either if rows depend on one another.
+
+    Such cells may differ in their variance, so they are swapped in pairs only.
+    """
+    if profile.block > 1:
+        both = slice(0, min(len(x.features), len(y.features)))
+        x, y = some(x, both), some(y, both)
+    return Sketched(profile.map, x, y, c, lag, profile.block)
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -212,8 +236,8 @@ def _dealt(
     cells = CellSums.empty(sketch, tiers.n_cells)
     try:
         for start in range(0, len(rows), CHUNK):
-            some = rows[start : start + CHUNK]
-            fill(cells, sketch, some, tiers.cell_of(deal.places(start, len(some))), workers)
+            part = rows[start : start + CHUNK]
+            fill(cells, sketch, part, tiers.cell_of(deal.places(start, len(part))), workers)
     except NonFiniteError:
         check_finite(rows, label)
         raise
@@ -237,8 +261,10 @@ def _pilot_size(n: int) -> int:
     return min(2 * pilot_size(n), n // 2)
 
 
-def _too_small(n: int, c: int) -> InputError:
-    """A reference of n rows is too small for cells of c."""
+def _check_size(n: int, c: int) -> None:
+    """Check that a reference of n rows is large enough for cells of c."""
+    if c <= LARGEST_CELL and n - _pilot_size(n) >= FEWEST_CELLS * c:
+        return
     sizes = range(FEWEST_CELLS * c, 2 * FEWEST_CELLS * c + 1)
     fewest = sizes[bisect_left(sizes, FEWEST_CELLS * c, key=lambda size: size - _pilot_size(size))]
     possible = (n - _pilot_size(n)) // FEWEST_CELLS
@@ -246,7 +272,7 @@ def _too_small(n: int, c: int) -> InputError:
     if possible:
         less = f", least={possible}" * (possible < CAREFUL)
         hint = f"Make cells smaller: rows={CELLS * possible}{less}."
-    return InputError(
+    raise InputError(
         f"`reference` must have at least {fewest:,} rows for cells of {c:,}, got {n:,}. {hint}"
     )
 

@@ -50,7 +50,7 @@ def sketch_result(
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
     outcome = test_draws(drawn, method, "sketch")
     if sketched.lag:
-        outcome.calibration = "blocks"
+        outcome.calibration = "blocks" if sketched.block > 1 else outcome.calibration
         outcome.caveats.append(dependent_rows(sketched.lag, sketched.block))
     return to_result(
         outcome,

@@ -26,7 +26,7 @@ __all__ = ["HEADER", "is_bundle", "read_bundle", "write_bundle"]
 
 HEADER = "nosplit-profile.json"
 # Types of numbers, all with their lowest byte first.
-TYPES = ("|u1", "<u2", "<u4", "<i2", "<i4", "<i8", "<f8")
+TYPES = ("|u1", "<u2", "<u4", "<i2", "<i4", "<i8", "<f4", "<f8")
 # Bytes of a header and of all arrays; how many bytes one byte of a file may stand for.
 LARGEST_HEADER, LARGEST, MOST_UNPACKED = 64 << 20, 4 << 30, 256
 MOST_ARRAYS = 64

@@ -1,6 +1,6 @@
 """The map of a sketch as plain values and arrays, and back, checked.
 
-Frequencies are kept as they were drawn: another version of NumPy may draw others from the same key.
+What was drawn is kept as it was: another version of NumPy may draw other numbers from the same key.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from nosplit.kernels import Kernel
 from nosplit.kernels.frequencies import Frequencies, has_frequencies
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
 from nosplit.sketch.bins import ColumnBins
-from nosplit.sketch.maps import MOST_BINS, SketchMap
+from nosplit.sketch.maps import MOST_BINS, MOST_PAIRS, SketchMap
 
-__all__ = ["ARRAYS", "digest_of", "map_from_plain", "map_to_plain"]
+__all__ = ["ARRAYS", "LARGEST_SCORE", "digest_of", "map_from_plain", "map_to_plain"]
 
-ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights")
+ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights", "pairs", "scores")
 # Kernels of a map, and how deep they may lie in one another.
 MOST_KERNELS, DEEPEST = 1000, 20
+# The largest score of a bin: the square root of two, and rounding.
+LARGEST_SCORE = 1.5
 
 
 def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -48,6 +50,8 @@ def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[A
             [none.astype(np.uint32), *(d.phases for d in drawn.values())], axis=1
         ),
         "weights": np.concatenate([none[0], *(d.weights for d in drawn.values())]),
+        "pairs": sketch.pairs.astype(np.int64).reshape(-1, 2),
+        "scores": sketch.scores.reshape(sketch.p, -1) if len(sketch.pairs) else none,
     }
     return values, arrays
 
@@ -79,9 +83,12 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
         check_int(data.get("frequencies", 0), "frequencies", least=1),
         key,
         np.zeros((0, len(center))),
+        _pairs(arrays, len(center)),
     )
     # What would be drawn from the key where this version draws as the one that made the map.
     sketch.__dict__["drawn"] = _drawn(sketch, data.get("waves"), arrays)
+    if len(sketch.pairs):
+        sketch.__dict__["scores"] = _scores(arrays, len(center))
     coordinates = sketch.coordinates
     if sketch.others or (
         len(coordinates) and not 0 <= coordinates[0] <= coordinates[-1] < sketch.p
@@ -145,6 +152,23 @@ def _drawn(
         raise InputError(f"`waves` must be {len(weights)} in all.")
     parts = [np.split(a, ends[:-1], axis=-1) for a in (turns, phases, weights)]
     return {u: Frequencies(*part) for u, *part in zip(known, *parts, strict=True)} if known else {}
+
+
+def _pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:
+    pairs = arrays["pairs"]
+    fits = pairs.dtype == np.int64 and pairs.ndim == 2 and pairs.shape[1] == 2
+    if not fits or len(pairs) > MOST_PAIRS or np.any((pairs < 0) | (pairs >= p)):
+        raise InputError(f"`pairs` must be up to {MOST_PAIRS} pairs of columns.")
+    return pairs
+
+
+def _scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
+    scores = arrays["scores"]
+    if scores.dtype != np.float32 or scores.shape != (p, 2 * MOST_BINS):
+        raise InputError("`scores` must be two for each bin of each column.")
+    if not np.all(np.abs(scores) <= LARGEST_SCORE):
+        raise InputError("`scores` must be of variance one.")
+    return scores.reshape(p, MOST_BINS, 2)
 
 
 def _finite(arrays: Mapping[str, NDArray[Any]], name: str, ndim: int) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from nosplit._support.loops.sketch import FAR
 from nosplit.errors import FileError, InputError
 from nosplit.sketch.bundles import read_bundle, write_bundle
 from nosplit.sketch.maps import STEP, SketchMap
-from nosplit.sketch.plain import ARRAYS, map_from_plain, map_to_plain
+from nosplit.sketch.plain import ARRAYS, LARGEST_SCORE, map_from_plain, map_to_plain
 from nosplit.sketch.profiles import Profile
 from nosplit.sketch.sums import CellSums
 from nosplit.sketch.tiers import LARGEST_CELL, MOST_CELLS, Tiers
@@ -23,8 +23,8 @@ from nosplit.sketch.tiers import LARGEST_CELL, MOST_CELLS, Tiers
 __all__ = ["read_profile", "write_profile"]
 
 FORMAT, VERSION = "nosplit profile", 1
-COUNTS = ("n_rows", "n_pilot", "n_left_out")
-SUMS = ("wave_sums", "coordinate_sums", "bin_counts")
+COUNTS = ("n_rows", "n_pilot", "n_left_out", "lag", "block")
+SUMS = ("wave_sums", "coordinate_sums", "pair_sums", "bin_counts")
 # Sizes of cells, and samples that are put together.
 MOST_TIERS, MOST_PARTS = 16, 1_000_000
 
@@ -46,14 +46,20 @@ def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
         "encoding": None if profile.encoding is None else profile.encoding.to_dict(),
         "map": values,
     }
-    waves = 2 * profile.map.n_waves
-    features = profile.cells.features
-    sums = {
-        "wave_sums": _small(features[:, :waves], ("<i2", "<i4", "<i8")),
-        "coordinate_sums": _small(features[:, waves:], ("<i2", "<i4", "<i8")),
-        "bin_counts": _small(profile.cells.bins, ("|u1", "<u2", "<u4")),
-    }
-    write_bundle(path, header, {**arrays, **sums})
+    ends = np.cumsum([width for width, _ in _widths(profile.map)])[:-1]
+    features = np.split(profile.cells.features, ends, axis=1)
+    small = [_small(part, ("<i2", "<i4", "<i8")) for part in features]
+    counts = _small(profile.cells.bins, ("|u1", "<u2", "<u4"))
+    write_bundle(path, header, {**arrays, **dict(zip(SUMS, [*small, counts], strict=True))})
+
+
+def _widths(sketch: SketchMap) -> list[tuple[int, int]]:
+    """How many numbers of a cell are waves, coordinates and pairs, and the most a row adds."""
+    return [
+        (2 * sketch.n_waves, STEP + 1),
+        (len(sketch.coordinates), int(FAR) * STEP + 1),
+        (4 * len(sketch.pairs), int(LARGEST_SCORE**2 * STEP) + 1),
+    ]
 
 
 def _small(values: NDArray[Any], kinds: tuple[str, ...]) -> NDArray[Any]:
@@ -101,6 +107,8 @@ def _profile(
     counts = {name: check_int(header.get(name, -1), name, least=0) for name in COUNTS}
     if tiers.n_rows + counts["n_pilot"] > counts["n_rows"]:
         raise InputError(f"`n_rows` must be those of all cells, got {counts['n_rows']}.")
+    if counts["block"] < 1 or tiers.c % counts["block"]:
+        raise InputError(f"`block` must divide the {tiers.c} rows of a cell.")
     return Profile(
         sketch,
         made,
@@ -141,16 +149,16 @@ def _tiers(header: Mapping[str, Any]) -> Tiers:
 
 def _cells(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) -> CellSums:
     """Sums that cells of so many rows can have."""
-    waves, coordinates, bins = (arrays[name] for name in SUMS)
-    shapes = [(tiers.n_cells, k) for k in (2 * sketch.n_waves, len(sketch.coordinates))]
-    shapes.append((tiers.n_cells, sketch.n_bins))
-    if [waves.shape, coordinates.shape, bins.shape] != shapes:
+    *parts, bins = (arrays[name] for name in SUMS)
+    widths = _widths(sketch)
+    shapes = [(tiers.n_cells, width) for width, _ in widths] + [(tiers.n_cells, sketch.n_bins)]
+    if [part.shape for part in (*parts, bins)] != shapes:
         raise InputError(f"sums must be of shapes {shapes}.")
-    if any(part.dtype.kind == "f" for part in (waves, coordinates, bins)):
+    if any(part.dtype.kind == "f" for part in (*parts, bins)):
         raise InputError("sums must be integers.")
     rows = np.repeat(tiers.sizes, tiers.counts)
-    for part, step in ((waves, STEP), (coordinates, int(FAR) * STEP)):
-        most = np.minimum(rows.astype(np.float64) * (step + 1), 2.0**62)
+    for part, (_, step) in zip(parts, widths, strict=True):
+        most = np.minimum(rows.astype(np.float64) * step, 2.0**62)
         if part.size and np.any(np.abs(part.astype(np.float64)) > most[:, None]):
             raise InputError("sums must be those of so many rows, got larger ones.")
     counts = bins.astype(np.int64)
@@ -159,7 +167,7 @@ def _cells(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) 
         np.add.reduceat(counts, starts, axis=1) != rows[:, None]
     ):
         raise InputError("`bin_counts` must count every row of a cell once.")
-    features = np.concatenate([waves, coordinates], axis=1, dtype=np.int64)
+    features = np.concatenate(parts, axis=1, dtype=np.int64)
     return CellSums(features, bins.astype(np.int32))
 
 

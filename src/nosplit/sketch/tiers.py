@@ -23,7 +23,16 @@ from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import BLOCK, CellSums
 
-__all__ = ["FEWEST_CELLS", "GROWTH", "LARGEST_CELL", "MOST_CELLS", "Tiers", "fill", "merge_tiers"]
+__all__ = [
+    "FEWEST_CELLS",
+    "GROWTH",
+    "LARGEST_CELL",
+    "MOST_CELLS",
+    "Tiers",
+    "fill",
+    "merge_tiers",
+    "some",
+]
 
 # Cells of a size, and cells of one size that make one of the next.
 MOST_CELLS, GROWTH = 4000, 4
