@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_int
-from nosplit._support.loops.sketch import FAR
 from nosplit.errors import FileError, InputError
 from nosplit.sketch.bundles import read_bundle, write_bundle
 from nosplit.sketch.maps import STEP, SketchMap
@@ -55,6 +54,8 @@ def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 def _widths(sketch: SketchMap) -> list[tuple[int, int]]:
     """How many numbers of a cell are waves, coordinates and pairs, and the most a row adds."""
+    from nosplit._support.loops.sketch import FAR
+
     return [
         (2 * sketch.n_waves, STEP + 1),
         (len(sketch.coordinates), int(FAR) * STEP + 1),
