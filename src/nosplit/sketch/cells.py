@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,21 @@ from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
 __all__ = [
+    "DRAWS",
+    "REGULARISATIONS",
+    "CellDraws",
+    "ColumnView",
+    "KernelView",
     "Lens",
     "Swaps",
     "Units",
+    "chunks_of",
     "column_lenses",
     "drawn_statistics",
-    "kernel_lenses",
+    "kernel_view",
+    "statistics_under",
     "units_of",
+    "whole_units",
 ]
 
 Array32 = NDArray[np.float32]
@@ -75,6 +83,64 @@ class Units:
         return np.asarray(self.values[:, lens.where].astype(np.float64) @ lens.axes)
 
 
+def whole_units(values: Array, terms: int) -> Units:
+    """Units rounded so that sums of so many of them are exact in float32.
+
+    Products are then the same however they are cut, and draws that tie, tie exactly.
+    """
+    steps = np.maximum(np.abs(values).max(axis=0) * terms / EXACT, 1.0)
+    return Units(np.rint(values / steps).astype(np.float32), steps)
+
+
+class CellDraws(Protocol):
+    """What may happen to cells under the null hypothesis: a product with weights for each draw.
+
+    A cell has as many rows in the matrix that weights are multiplied with as it may look, `looks`:
+    one where it keeps its number and changes its sign or its label, several where a draw picks
+    one of them.
+    """
+
+    @property
+    def n_units(self) -> int:
+        """Number of cells, or of pairs of them."""
+        ...
+
+    @property
+    def looks(self) -> int:
+        """Rows of the matrix that belong to one unit."""
+        ...
+
+    @property
+    def spread(self) -> float:
+        """Mean square of the weight of a row, less what all have in common."""
+        ...
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Number and size of each chunk of draws, the observed one included."""
+        ...
+
+    def weights(self, first: int, count: int) -> Array32:
+        """Weights of all rows under some draws."""
+        ...
+
+    def sums(self, weights: Array32, units: Units) -> Array:
+        """Sums of weighted rows, less their mean over all draws."""
+        ...
+
+    def about_mean(self, units: Array) -> Array:
+        """Rows about what no draw moves."""
+        ...
+
+    def mean_square(self, along: Array) -> Array:
+        """Mean over all draws of squared sums, of rows along some directions."""
+        ...
+
+
+def chunks_of(flips: int) -> Iterator[tuple[int, int]]:
+    """Number and size of each chunk of so many draws, the observed one included."""
+    return ((i, min(DRAWS, flips + 1 - i)) for i in range(0, flips + 1, DRAWS))
+
+
 @dataclass(frozen=True)
 class Swaps:
     """Which cells change places: pairs by signs, or all labels by permutation."""
@@ -94,24 +160,26 @@ class Swaps:
         """Rows of the matrix that draws are multiplied with."""
         return self.n_x if self.paired else self.n_x + self.n_y
 
+    @property
+    def looks(self) -> int:
+        """Rows of the matrix that belong to one unit."""
+        return 1
+
     def units(self, x: NDArray[Any], y: NDArray[Any]) -> Units:
         """What draws are multiplied with: differences of pairs, or all cells about their mean.
 
-        Rounded so that sums of them are exact in float32: products are then the same however they
-        are cut, and draws that tie, tie exactly. Under no draw does the rounding change.
+        Under no draw does their rounding change.
         """
         if self.paired:
             values = np.subtract(x, y, dtype=np.float64)
         else:
             values = np.concatenate([x, y]).astype(np.float64)
             values -= np.rint(values.mean(axis=0))
-        steps = np.maximum(np.abs(values).max(axis=0) * self.n_units / EXACT, 1.0)
-        return Units(np.rint(values / steps).astype(np.float32), steps)
+        return whole_units(values, self.n_units)
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """Number and size of each chunk of draws, the observed one included."""
-        total = self.flips + 1
-        return ((i, min(DRAWS, total - i)) for i in range(0, total, DRAWS))
+        return chunks_of(self.flips)
 
     def weights(self, first: int, count: int) -> Array32:
         """Weights of units under some draws, (count, n_units): ±1, or 1 for cells labelled x."""
@@ -154,32 +222,67 @@ class Swaps:
         return share * np.asarray(np.einsum("ik,ik->k", centred, centred))
 
 
-def kernel_lenses(
-    sketch: SketchMap, swaps: Swaps, units: Units, regularisations: Sequence[float]
-) -> tuple[list[Lens], NDArray[np.bool_]]:
-    """Plain kernels, and the same with a flattened spectrum.
+@dataclass(frozen=True, eq=False)
+class KernelView:
+    """The numbers that kernels look at, and how.
 
-    The second moment of the units changes under no draw. Along its eigenvectors, a kernel divides
-    squares by λ + γλ_max where a plain one does not.
-
-    Returns
-    -------
+    Attributes
+    ----------
+    units : Units
+        The numbers.
     lenses : list of Lens
         One for each plain kernel: its statistic first, then those with a flattened spectrum.
     flattened : array of bool
         Which of all the statistics are of flattened kernels.
     """
+
+    units: Units
+    lenses: list[Lens]
+    flattened: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnView:
+    """Numbers that show columns, or pairs of them; lenses on them, and what each looks at."""
+
+    units: Units
+    lenses: list[Lens]
+    columns: NDArray[np.int64]
+
+
+def kernel_view(
+    features: Sequence[tuple[NDArray[np.int64], Array]],
+    draws: CellDraws,
+    units: Units,
+    regularisations: Sequence[float] = REGULARISATIONS,
+) -> KernelView:
+    """Plain kernels, and the same with a flattened spectrum.
+
+    The second moment of the units changes under no draw. Along its eigenvectors, a kernel divides
+    squares by λ + γλ_max where a plain one does not.
+
+    Parameters
+    ----------
+    features : sequence of (array of int, array)
+        For each kernel, the places of its numbers in a cell, and the value of a step of each.
+    draws : CellDraws
+        What draws do.
+    units : Units
+        The numbers.
+    regularisations : sequence of float
+        The γ.
+    """
     lenses = []
-    for where, steps in sketch.features:
+    for where, steps in features:
         steps = steps * units.steps[where]
-        part = swaps.about_mean(units.values[:, where] * steps)
+        part = draws.about_mean(units.values[:, where] * steps)
         values, axes = np.linalg.eigh(part.T @ part)
         largest = max(float(values[-1]), np.finfo(np.float64).tiny)
         flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in regularisations]
         gains = np.stack([np.ones_like(values), *flat], axis=1)
         lenses.append(Lens(where, steps[:, None] * axes, gains))
     one = [False, *(True for _ in regularisations)]
-    return lenses, np.array(one * len(lenses))
+    return KernelView(units, lenses, np.array(one * len(lenses)))
 
 
 def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:
@@ -248,50 +351,82 @@ def drawn_statistics(
         Threads; all cores by default.
     """
     swaps, features, bins, pooled = units_of(x, y, flips, key)
-    lenses, flattened = kernel_lenses(sketch, swaps, features, REGULARISATIONS)
     by_column = column_lenses(sketch, bins, pooled)
-    looks = [lens for own in by_column for lens in own]
-    pairs = pair_lenses(sketch, features)
-    means = [_means(swaps, features, lens) for lens in lenses]
-    bin_means = [_means(swaps, bins, lens) for lens in looks]
-    pair_means = [_means(swaps, features, lens) for lens in pairs]
-
-    def part(chunk: tuple[int, int]) -> tuple[Array, Array, Array]:
-        weights = swaps.weights(*chunk)
-        sums, counts = swaps.sums(weights, features), swaps.sums(weights, bins)
-        kernels, columns = _look(sums, lenses, means), _look(counts, looks, bin_means)
-        return kernels, columns, _look(sums, pairs, pair_means)
-
-    parts = _mapped(part, list(swaps.chunks()), n_workers(workers))
-    N = swaps.n_units
-    m = N * (N - 1) // 2
-    kernels, columns, together = (np.concatenate(values) for values in zip(*parts, strict=True))
-    tau = kernels / (2.0 * np.sqrt(m) * swaps.spread)
-    cov = _covariance(swaps, features, lenses, m)
     names = range(sketch.p) if owners is None else owners
-    which = [j for j, own in zip(names, by_column, strict=True) for _ in own]
-    plain = ~flattened
+    which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
+    pairs = pair_lenses(sketch, features)
+    return statistics_under(
+        swaps,
+        kernel_view(sketch.features, swaps, features),
+        ColumnView(bins, [lens for own in by_column for lens in own], which),
+        ColumnView(features, pairs, np.arange(len(pairs))),
+        workers=workers,
+    )
+
+
+def statistics_under(
+    draws: CellDraws,
+    kernels: KernelView,
+    columns: ColumnView | None = None,
+    pairs: ColumnView | None = None,
+    *,
+    workers: int | None = None,
+) -> DrawnStatistics:
+    """Statistics of kernels, of single columns and of pairs of columns under every draw.
+
+    Parameters
+    ----------
+    draws : CellDraws
+        What draws do with cells.
+    kernels : KernelView
+        Numbers of all cells that kernels look at.
+    columns, pairs : ColumnView, optional
+        Numbers of all cells that show single columns, and pairs of them.
+    workers : int, optional
+        Threads; all cores by default.
+    """
+    views: list[KernelView | ColumnView] = [kernels, *(v for v in (columns, pairs) if v)]
+    means = [[_means(draws, view.units, lens) for lens in view.lenses] for view in views]
+    different = {id(view.units): view.units for view in views}
+
+    def part(chunk: tuple[int, int]) -> list[Array]:
+        weights = draws.weights(*chunk)
+        sums = {i: draws.sums(weights, units) for i, units in different.items()}
+        return [
+            _look(sums[id(view.units)], view.lenses, mean)
+            for view, mean in zip(views, means, strict=True)
+        ]
+
+    parts = _mapped(part, list(draws.chunks()), n_workers(workers))
+    values = dict(zip(map(id, views), map(np.concatenate, zip(*parts, strict=True)), strict=True))
+    N = draws.n_units
+    m = N * (N - 1) // 2
+    tau = values[id(kernels)] / (2.0 * np.sqrt(m) * draws.spread)
+    cov = _covariance(draws, kernels.units, kernels.lenses, m)
+    plain, flat = ~kernels.flattened, kernels.flattened
+    single, together = (
+        None if view is None else _column_draws(draws, view, values[id(view)])
+        for view in (columns, pairs)
+    )
     return DrawnStatistics(
         tau[:, plain],
         cov[np.ix_(plain, plain)],
         N,
         m,
-        tau[:, flattened],
-        cov[np.ix_(flattened, flattened)],
-        _column_draws(swaps, bins, looks, columns, which),
-        _column_draws(swaps, features, pairs, together, range(len(pairs))),
+        tau[:, flat],
+        cov[np.ix_(flat, flat)],
+        single,
+        together,
     )
 
 
-def _column_draws(
-    swaps: Swaps, units: Units, lenses: Sequence[Lens], values: Array, which: Sequence[int]
-) -> ColumnDraws:
+def _column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDraws:
     """Statistics of columns, or of pairs of them, in standard deviations."""
-    spreads, shapes = _gamma_laws(swaps, units, lenses)
-    return ColumnDraws(values / spreads, shapes, np.array(which, dtype=np.int64))
+    spreads, shapes = _gamma_laws(draws, view.units, view.lenses)
+    return ColumnDraws(values / spreads, shapes, view.columns)
 
 
-def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
+def _gamma_laws(draws: CellDraws, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
     """Standard deviations of statistics under the draws, and shapes of gamma laws like theirs.
 
     A sum of λ_k(χ²₁ - 1) has the cumulants 2Σλ² and 8Σλ³; a gamma law of shape k has the skewness
@@ -299,8 +434,8 @@ def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Arr
     """
     laws = []
     for lens in lenses:
-        along = swaps.about_mean(units.along(lens))
-        moment = swaps.spread * (along.T @ along)
+        along = draws.about_mean(units.along(lens))
+        moment = draws.spread * (along.T @ along)
         second = 2.0 * float(np.sum(moment * moment))
         third = 8.0 * float(np.sum((moment @ moment) * moment))
         live = second > 0 and third > 0
@@ -309,8 +444,8 @@ def _gamma_laws(swaps: Swaps, units: Units, lenses: Sequence[Lens]) -> tuple[Arr
     return spreads, shapes
 
 
-def _means(swaps: Swaps, units: Units, lens: Lens) -> Array:
-    return np.asarray(swaps.mean_square(units.along(lens)) @ lens.gains)
+def _means(draws: CellDraws, units: Units, lens: Lens) -> Array:
+    return np.asarray(draws.mean_square(units.along(lens)) @ lens.gains)
 
 
 def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
@@ -324,23 +459,31 @@ def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
     return np.concatenate(parts, axis=1)
 
 
-def _covariance(swaps: Swaps, units: Units, lenses: Sequence[Lens], m: int) -> Array:
-    """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v."""
-    along = [swaps.about_mean(units.along(lens)) for lens in lenses]
-    own = np.concatenate(
-        [(a * a) @ lens.gains for a, lens in zip(along, lenses, strict=True)], axis=1
-    )
+def _covariance(draws: CellDraws, units: Units, lenses: Sequence[Lens], m: int) -> Array:
+    """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v.
+
+    Where a unit has several looks, h_u h_v is summed over the looks of both.
+    """
+    along = [draws.about_mean(units.along(lens)) for lens in lenses]
     both = list(zip(along, lenses, strict=True))
+    own = np.concatenate([_with_itself(a, lens.gains, draws.looks) for a, lens in both])
     rows = [[u.gains.T @ (a.T @ b) ** 2 @ v.gains for b, v in both] for a, u in both]
-    cov = (np.block(rows) - own.T @ own) / (2.0 * m)
+    cov = (np.block(rows) - own @ own.T) / (2.0 * m)
     return np.asarray((cov + cov.T) / 2.0)
 
 
+def _with_itself(along: Array, gains: Array, looks: int) -> Array:
+    """Values of each unit with itself, for all pairs of its looks, (s, N · looks²)."""
+    own = along.reshape(-1, looks, along.shape[1])
+    turned = own.transpose(0, 2, 1)
+    return np.stack([((own * gain) @ turned).ravel() for gain in gains.T])
+
+
 def _mapped(
-    work: Callable[[tuple[int, int]], tuple[Array, Array, Array]],
+    work: Callable[[tuple[int, int]], list[Array]],
     chunks: list[tuple[int, int]],
     workers: int,
-) -> list[tuple[Array, Array, Array]]:
+) -> list[list[Array]]:
     if workers == 1 or len(chunks) == 1:
         return [work(chunk) for chunk in chunks]
     with ThreadPoolExecutor(workers) as pool:
