@@ -14,7 +14,14 @@ from nosplit.errors import InputError
 from nosplit.kernels import IMQ, Kernel, gaussian_grid
 from nosplit.kernels.bank import GAUSSIAN, IMQ_, MATERN32, MATERN52, SQUARED, Bank
 
-__all__ = ["DIFFERENTIABLE", "FACTORS", "SteinBank", "default_stein_kernels"]
+__all__ = [
+    "DIFFERENTIABLE",
+    "FACTORS",
+    "BoundedLinear",
+    "Constant",
+    "SteinBank",
+    "default_stein_kernels",
+]
 
 DIFFERENTIABLE = (GAUSSIAN, IMQ_, MATERN32, MATERN52)
 
@@ -33,6 +40,27 @@ def default_stein_kernels(bandwidth: float) -> tuple[Kernel, ...]:
     (IMQ(bandwidth=1.0, exponent=-0.5), Gaussian(bandwidth=0.5))
     """
     return (IMQ(bandwidth), *gaussian_grid(bandwidth, FACTORS))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The kernel k = 1, whose Stein kernel ⟨s, s'⟩ looks at the mean of the score: for sketches."""
+
+
+@dataclass(frozen=True)
+class BoundedLinear:
+    """The kernel ⟨r(x), r(x')⟩ of bounded coordinates: for sketches of Stein features.
+
+    Its Stein kernel looks at spreads and correlations. Coordinates are in spreads; r(z) is nearly
+    z for small z and never larger than `bound`, so that heavy tails do not rule the statistic.
+    """
+
+    bound: float = 5.0
+
+    def bounded(self, z: Array) -> tuple[Array, Array]:
+        """r(z) = z / √(1 + z²/bound²), and its derivative."""
+        root = 1.0 / np.sqrt(1.0 + (z / self.bound) ** 2)
+        return z * root, root**3
 
 
 @dataclass(frozen=True)

@@ -272,17 +272,19 @@ def kernel_view(
     regularisations : sequence of float
         The γ.
     """
-    lenses = []
+    lenses, flattened = [], []
     for where, steps in features:
         steps = steps * units.steps[where]
         part = draws.about_mean(units.values[:, where] * steps)
         values, axes = np.linalg.eigh(part.T @ part)
         largest = max(float(values[-1]), np.finfo(np.float64).tiny)
-        flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in regularisations]
+        # The spectrum of one number is flat: a copy of a kernel is of no use, and no help to OST.
+        several = regularisations if len(where) > 1 else ()
+        flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in several]
         gains = np.stack([np.ones_like(values), *flat], axis=1)
         lenses.append(Lens(where, steps[:, None] * axes, gains))
-    one = [False, *(True for _ in regularisations)]
-    return KernelView(units, lenses, np.array(one * len(lenses)))
+        flattened += [False, *(True for _ in several)]
+    return KernelView(units, lenses, np.array(flattened))
 
 
 def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Index
 from nosplit.errors import InputError
 
-__all__ = ["Deal", "Layout", "block_length", "layout_of", "pilot_size"]
+__all__ = ["Deal", "Layout", "block_length", "deal_of", "layout_of", "pilot_size"]
 
 # Up to here the permutation is a table; beyond, it is computed.
 TABLE = 1 << 16
@@ -186,3 +186,33 @@ def layout_of(
     sizes = zip((n, m), counts, keys, strict=True)
     x, y = (Deal(size, c, count, key, block) for size, count, key in sizes)
     return Layout(x, y)
+
+
+def deal_of(
+    n: int, cells: int, rng: np.random.Generator, *, fewest: int, unit: int = 1, shuffle: bool
+) -> Deal:
+    """Cut one sample of n rows into about so many cells.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    cells : int
+        Cells at the most.
+    rng : Generator
+        Source of the key.
+    fewest : int
+        Rows of a cell at the least.
+    unit : int
+        Rows of a cell are a multiple of this.
+    shuffle : bool
+        Deal rows at random; otherwise cells are runs of rows, and the last rows are the pilot.
+    """
+    free = n - pilot_size(n)
+    if free < 8 * fewest:
+        raise InputError(
+            f"`pairs` by sketch needs about {12 * fewest + FEWEST_PILOT} rows here, got {n}. Use "
+            'pairs="complete", which compares all pairs.'
+        )
+    c = max(fewest, free // cells) // unit * unit
+    return Deal(n, c, free // c, int(rng.integers(0, 2**63)) if shuffle else None)

@@ -20,7 +20,7 @@ from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequen
 from nosplit.kernels.recipes import Recipe, check_own_kernel
 from nosplit.sketch.bins import ColumnBins, dependent_pairs, fit_bins
 
-__all__ = ["STEP", "SketchMap", "fit_map"]
+__all__ = ["STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
 
 
 # Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
@@ -114,7 +114,7 @@ class SketchMap:
     @cached_property
     def coordinates(self) -> NDArray[np.int64]:
         """Columns that linear kernels look at."""
-        wanted = [_linear_columns(k, self.p) for k in self.kernels]
+        wanted = [linear_columns(k, self.p) for k in self.kernels]
         found = sorted({c for columns in wanted if columns for c in columns})
         return np.array(found, dtype=np.int64)
 
@@ -122,7 +122,7 @@ class SketchMap:
     def others(self) -> list[int]:
         """Numbers of the kernels that are evaluated at landmarks."""
         known = [
-            u in self.drawn or _linear_columns(k, self.p) is not None
+            u in self.drawn or linear_columns(k, self.p) is not None
             for u, k in enumerate(self.kernels)
         ]
         return [u for u, is_known in enumerate(known) if not is_known]
@@ -194,7 +194,7 @@ class SketchMap:
             found[u] = np.concatenate([where, F + where]), np.concatenate([steps, steps])
             start += len(drawn)
         for u, kernel in enumerate(self.kernels):
-            columns = _linear_columns(kernel, self.p)
+            columns = linear_columns(kernel, self.p)
             if columns is not None:
                 where = 2 * F + np.searchsorted(self.coordinates, columns)
                 found[u] = where, self.spread[list(columns)] / STEP
@@ -206,7 +206,7 @@ class SketchMap:
         return [found[u] for u in range(len(self.kernels))]
 
 
-def _linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
+def linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
     """Columns of a linear kernel; None for others."""
     match kernel:
         case Linear():
@@ -250,16 +250,16 @@ def fit_map(
     bins = tuple(
         fit_bins(column, categories=j in categorical, most=most) for j, column in enumerate(rows.T)
     )
-    center, spread = np.array([_scale(column) for column in rows.T]).T
+    center, spread = np.array([spread_of(column) for column in rows.T]).T
     needs_landmarks = any(
-        not has_frequencies(k) and _linear_columns(k, rows.shape[1]) is None for k in kernels
+        not has_frequencies(k) and linear_columns(k, rows.shape[1]) is None for k in kernels
     )
     landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
     pairs = dependent_pairs(rows, MOST_PAIRS)
     return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks, pairs)
 
 
-def _scale(column: Array) -> tuple[float, float]:
+def spread_of(column: Array) -> tuple[float, float]:
     """Median and spread; the spread is 1 for a column that does not vary."""
     low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
     spread = (high - low) / 1.349

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from operator import iadd
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import STEP, SketchMap
 
-__all__ = ["BLOCK", "CellSums", "sketch_rows"]
+__all__ = ["BLOCK", "MULTIPLE", "CellSums", "sketch_rows", "total_of"]
 
 # Rows dealt at once, and rows whose waves are in the cache together.
 BLOCK, WAVES = 8192, 512
@@ -125,15 +127,15 @@ def sketch_rows(
         return sums
 
     with one_blas_thread():
-        return _total(part, threads)
+        return total_of(part, threads)
 
 
-def _total(part: Callable[[int], CellSums], threads: int) -> CellSums:
+S = TypeVar("S")
+
+
+def total_of(part: Callable[[int], S], threads: int) -> S:
+    """The sums of all parts, which add in place, each made by a thread of its own."""
     if threads == 1:
         return part(0)
     with ThreadPoolExecutor(threads) as pool:
-        parts: Iterator[CellSums] = pool.map(part, range(threads))
-        total = next(parts)
-        for other in parts:
-            total += other
-    return total
+        return reduce(iadd, pool.map(part, range(threads)))
