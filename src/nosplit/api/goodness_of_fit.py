@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_rng, check_sample
+from nosplit._support.checks import check_flag, check_rng, check_sample
 from nosplit._support.types import Array
+from nosplit.api.sketches import sketched_fit
 from nosplit.data.encoding import Encoding
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
@@ -28,8 +29,7 @@ from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.calibrations import ASYMPTOTIC, SIMULATE, WILD, Exact, Wild
 from nosplit.inference.caveats import stein_caveats
 from nosplit.inference.outcome import Outcome, to_result
-from nosplit.inference.plan import Sizes
-from nosplit.inference.plan_goodness_of_fit import plan_chain, plan_rows
+from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_chain, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run, settle
@@ -39,7 +39,7 @@ from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
 from nosplit.models.scores import Score, scores_of
 from nosplit.pairs.order import Natural, shuffled
-from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["goodness_of_fit_test"]
 
@@ -87,12 +87,14 @@ def goodness_of_fit_test(
     method : Method or name
         As in `two_sample_test`.
     pairs : Pairing, name or int
-        As in `two_sample_test`.
+        As in `two_sample_test`. "sketch": sums of Stein features in cells, which "auto" takes where
+        all pairs do not fit the budget; then there are two more kernels by default, for means,
+        spreads and correlations, and every column is looked at by itself, too.
     calibration : Exact, Wild or name
-        "asymptotic" (closed form), "wild" (random signs, right in the limit) or "simulate"
-        (samples drawn from the model: exact for a model without estimated parameters that can
-        sample; `Exact(flips=B)` for B of them). "auto": simulate if that fits the budget, else
-        wild, else asymptotic.
+        "asymptotic" (closed form), "wild" (random signs of rows, or of the cells of a sketch; right
+        in the limit) or "simulate" (samples drawn from the model: exact for a model without
+        estimated parameters that can sample; `Exact(flips=B)` for B of them). "auto": simulate if
+        that fits the budget, else wild.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -137,7 +139,7 @@ def goodness_of_fit_test(
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, x)
     generator, chosen = check_rng(rng), as_method(method)
-    sizes = Sizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
+    sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     units: SteinUnits | Runs
     if dependent:
         how, kind = plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
@@ -145,7 +147,13 @@ def goodness_of_fit_test(
     else:
         sampling = isinstance(score, SamplingModel)
         how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        units = _rows(*scaler(x, scores), kernels, generator if shuffle else None)
+        mixer = generator if check_flag(shuffle, "shuffle") else None
+        if isinstance(how.pairing, Sketch):
+            done = sketched_fit(
+                *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers
+            )
+            return done.result(GOODNESS, len(x) + data.left_out, encoding)
+        units = _rows(*scaler(x, scores), kernels, mixer)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
         again = partial(_sampled, score, len(x), generator, scaler, kernels)
         outcome = simulate(units, again, settle(chosen, how.calibration), how, workers, progress)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.checks import check_rng
+from nosplit.api.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
@@ -23,7 +24,7 @@ from nosplit.inference.run import as_method, run
 from nosplit.kernels.tensor import TensorBank
 from nosplit.methods import Method
 from nosplit.pairs.order import Natural, shuffled
-from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]
 
@@ -67,7 +68,8 @@ def independence_test(
     method : Method or name
         As in `two_sample_test`.
     pairs : Pairing, name or int
-        As in `two_sample_test`: pairs of units.
+        As in `two_sample_test`: pairs of units. "sketch": sums over the units of cells, for every
+        shift of y, which "auto" takes where all pairs do not fit the budget.
     calibration : Exact or name
         "exact" (y permuted inside units), "asymptotic" (closed form) or "auto".
     budget : float
@@ -109,6 +111,15 @@ def independence_test(
     sizes = _sizes(left, right, kernels, unit_size)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     n, discrete = len(left.rows), (left.discrete, right.discrete)
+    columns, encoding = (
+        column_names(left, right),
+        None if encodings == [None, None] else tuple(encodings),
+    )
+    if isinstance(how.pairing, Sketch):
+        done = sketched_independence(
+            left, right, kernels, sizes, how, chosen, generator, shuffle, workers
+        )
+        return done.result(INDEPENDENCE, n + left_out, encoding, columns)
     units = HsicUnits(
         left.rows,
         right.rows,
@@ -129,8 +140,8 @@ def independence_test(
         n_units=units.n_units,
         n_used=n,
         n_left_out=left_out,
-        columns=column_names(left, right),
-        encoding=None if encodings == [None, None] else tuple(encodings),
+        columns=columns,
+        encoding=encoding,
     )
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from nosplit._support.checks import check_int
+from nosplit._support.checks import check_int, resolve
 from nosplit.data.samples import some_columns
+from nosplit.errors import InputError
+from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.plan import Plan, Sizes, choose
+from nosplit.inference.plan import HsicSizes, Plan, Sizes, choose
+from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
 from nosplit.inference.run import as_method
 from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.recipes import Kernels, Recipe
+from nosplit.kernels.tensor import TensorBank, default_tensors
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
 __all__ = ["plan", "sizes_of"]
+
+TESTS = "two_sample", "goodness_of_fit", "independence"
 
 
 def plan(
@@ -26,21 +32,25 @@ def plan(
     pairs: Pairing | str | int = "auto",
     calibration: Exact | str = "auto",
     budget: float = 1.0,
+    test: str = "two_sample",
 ) -> Plan:
-    """Tell what `two_sample_test` would do with samples of these sizes, what it costs, and why.
+    """Tell what a test would do with samples of these sizes, what it costs, and why.
 
     Parameters
     ----------
     n, m : int
         Rows of the two samples (m = n by default).
     p : int
-        Columns.
+        Columns; those of x and y together for a test of independence.
     categorical : int
         How many of them are categories, in tables.
     kernels : as in `two_sample_test`, or int
         The kernels, or how many of them.
     method, pairs, calibration, budget
         As in `two_sample_test`.
+    test : {"two_sample", "goodness_of_fit", "independence"}
+        Which test; for the last two `kernels` is None or an int, the sample is of n rows, and a
+        model is one that cannot sample.
 
     Returns
     -------
@@ -52,15 +62,46 @@ def plan(
     >>> print(plan(n=500, p=10))
     complete pairs, exact (999 draws) calibration: 124,750 pairs of 500 units, nominally ...
     All pairs fit the budget of 1 s.
+    >>> print(plan(n=20_000, test="goodness_of_fit"))
+    sketch of all pairs, wild (9,999 draws) calibration: 199,990,000 pairs of rows in about ...
+    All pairs one by one do not fit 1 s.
     """
-    n, m = check_int(n, "n", least=2), check_int(n if m is None else m, "m", least=2)
-    p = check_int(p, "p", least=1)
-    if isinstance(kernels, int):
-        sizes = Sizes(n, m, p, check_int(kernels, "kernels", least=1))
+    n, p, chosen = check_int(n, "n", least=2), check_int(p, "p", least=1), as_method(method)
+    family = resolve(str(test), {name: name for name in TESTS}, "test")
+    if family == "two_sample":
+        m = check_int(n if m is None else m, "m", least=2)
+        sizes = _samples(n, m, p, categorical, kernels)
     else:
-        sizes = sizes_of(n, m, p, some_columns(p, categorical).recipe(kernels))
-    chosen = as_method(method)
+        d = _count(kernels, m, family)
+        if family == "goodness_of_fit":
+            rows = SteinSizes(n, n, p, d or len(stein_kernels(None, 1.0)), 2)
+            return plan_rows(rows, pairs, calibration, chosen, budget, sampling=False)[0]
+        sizes = _units(n, p, d)
     return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+
+
+def _samples(n: int, m: int, p: int, categorical: int, kernels: Kernels | int) -> Sizes:
+    if isinstance(kernels, int):
+        return Sizes(n, m, p, check_int(kernels, "kernels", least=1))
+    return sizes_of(n, m, p, some_columns(p, categorical).recipe(kernels))
+
+
+def _count(kernels: Kernels | int, m: int | None, test: str) -> int | None:
+    """How many kernels, where there is one sample."""
+    if m is not None:
+        raise InputError(f"`m` is the size of a second sample, of which test={test!r} has none.")
+    if kernels is None:
+        return None
+    if not isinstance(kernels, int):
+        raise InputError(f"`kernels` must be how many with test={test!r}, got {kernels!r}.")
+    return check_int(kernels, "kernels", least=1)
+
+
+def _units(n: int, p: int, d: int | None) -> HsicSizes:
+    """What the cost of a test of independence depends on, with units of the default size."""
+    N = max(2, round(n / 8))
+    tensors = TensorBank(default_tensors(1.0, 1.0))
+    return HsicSizes(N, N, p, d or len(tensors), 2, n / N, sum(map(len, tensors.factors)))
 
 
 def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:

@@ -35,6 +35,7 @@ __all__ = [
     "fitted_units",
     "stein_kernels",
     "tensor_kernels",
+    "tensors_for",
 ]
 
 SteinKernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
@@ -145,12 +146,22 @@ def fit_tensors(
     kernels: TensorKernels, units: HsicUnits, discrete: tuple[bool | Parts, bool | Parts]
 ) -> tuple[Tensor, ...]:
     """Kernels with bandwidths from the rows of whole units, which no permutation changes."""
+    rows = [units.rows(int(u)) for u in _chosen(units.n_units, units.rows_per_unit)]
+    x, y = (np.concatenate(side) for side in zip(*rows, strict=True))
+    return tensors_for(kernels, x, y, discrete)
+
+
+def tensors_for(
+    kernels: TensorKernels,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    discrete: tuple[bool | Parts, bool | Parts],
+) -> tuple[Tensor, ...]:
+    """Kernels with bandwidths from these rows of x and y, if they are not given."""
     if kernels is not None and not callable(kernels):
         return tensor_kernels(kernels, 1.0, 1.0, discrete=discrete)
-    rows = [units.rows(int(u)) for u in _chosen(units.n_units, units.rows_per_unit)]
-    sides = zip(discrete, zip(*rows, strict=True), strict=True)
-    x, y = (_bandwidth(categories, np.concatenate(side)) for categories, side in sides)
-    return tensor_kernels(kernels, x, y, discrete=discrete)
+    scales = (_bandwidth(kind, rows) for kind, rows in zip(discrete, (x, y), strict=True))
+    return tensor_kernels(kernels, *scales, discrete=discrete)
 
 
 def _bandwidth(categories: bool | Parts, rows: NDArray[Any]) -> float:

@@ -32,6 +32,9 @@ NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
 SECONDS_SKETCH = 0.05
 # Units from which there are cells enough, draws on them, and bins of all columns of a cell.
 SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
+# Sketches of observations: both numbers of a pair of waves, their product for one shift, and units
+# from which there are cells enough.
+NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
 
@@ -61,8 +64,22 @@ class Sizes:
 
     @property
     def can_sketch(self) -> bool:
-        """Whether a sketch serves: there are rows enough for cells, and it sees this family."""
+        """Whether a sketch serves: there are rows enough for cells."""
         return self.n_units >= SMALLEST_SKETCH
+
+    @property
+    def pairs_of(self) -> str:
+        """What pairs are made of, in a word."""
+        return "rows"
+
+    @property
+    def draws_are(self) -> str:
+        """What draws are, in a word."""
+        return "exact"
+
+    def cells(self, pairing: Sketch) -> int:
+        """Cells of a sketch, about: of the smaller sample."""
+        return pairing.cells
 
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
         """Nominal seconds of one core for a sketch."""
@@ -132,11 +149,12 @@ class Plan:
         return self.nominal_seconds * _machine_factor()
 
     def __str__(self) -> str:
-        how = f"exact ({self.flips:,} draws)" if self.flips else ASYMPTOTIC
+        how = f"{self.sizes.draws_are} ({self.flips:,} draws)" if self.flips else ASYMPTOTIC
         if isinstance(self.pairing, Sketch):
             return (
-                f"sketch of all pairs, {how} calibration: {self.n_pairs:,} pairs of rows in about "
-                f"{self.pairing.cells:,} cells, {self.pairing.frequencies} frequencies a kernel, "
+                f"sketch of all pairs, {how} calibration: {self.n_pairs:,} pairs of "
+                f"{self.sizes.pairs_of} in about {self.sizes.cells(self.pairing):,} cells, "
+                f"{self.pairing.frequencies} frequencies a kernel, "
                 f"nominally {self.nominal_seconds:.2g} s of one core.\n{self.reason}"
             )
         return (
@@ -305,8 +323,24 @@ class HsicSizes(Sizes):
 
     @property
     def can_sketch(self) -> bool:
-        """Whether a sketch serves."""
-        return False
+        """Whether a sketch serves: there are units enough for cells."""
+        return self.n_units >= SMALLEST_SHIFTED
+
+    @property
+    def pairs_of(self) -> str:
+        """What pairs are made of, in a word."""
+        return "units"
+
+    def cells(self, pairing: Sketch) -> int:
+        """Cells of a sketch, at the most: each has q sums, so that there are fewer than of rows."""
+        return max(16, min(2 * pairing.cells // round(self.q), self.n_units))
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        numbers = (pairing.frequencies or 0) * self.d
+        row = NS_ROW + numbers * (NS_BOTH + NS_PROJECTION * self.p + NS_PRODUCT * self.q)
+        draws = flips * self.cells(pairing) * self.q * 2 * numbers * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * (self.n_units * self.q * row + draws)
 
     @property
     def rows_per_unit(self) -> float:
@@ -315,6 +349,8 @@ class HsicSizes(Sizes):
 
     def seconds(self, pairing: Pairing, flips: int) -> float:
         """Nominal seconds of one core."""
+        if isinstance(pairing, Sketch):
+            return self.sketch_seconds(pairing, flips)
         entries = self.q**2
         values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
         draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import (
     ASYMPTOTIC,
@@ -11,14 +13,45 @@ from nosplit.inference.calibrations import (
     Wild,
     resolve_goodness_of_fit,
 )
-from nosplit.inference.plan import SECONDS_FIXED, Plan, Sizes, choose
+from nosplit.inference.plan import (
+    NS_DRAWN,
+    NS_PROJECTION,
+    NS_ROW,
+    SECONDS_FIXED,
+    SECONDS_SKETCH,
+    Plan,
+    Sizes,
+    choose,
+)
 from nosplit.methods import Method, Naive
-from nosplit.pairs.pairing import Complete, Linear, Pairing, Window, as_pairing
+from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
 
-__all__ = ["SECONDS_REPLICATE", "plan_chain", "plan_rows"]
+__all__ = ["SECONDS_REPLICATE", "SteinSizes", "plan_chain", "plan_rows"]
 
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
 SECONDS_REPLICATE = 5e-4
+# Nominal nanoseconds of one core for the Stein features of a wave, and for one of low order.
+NS_STEIN_WAVE, NS_LOW_ORDER = 8.0, 4.0
+
+
+@dataclass(frozen=True)
+class SteinSizes(Sizes):
+    """What the cost of a test of fit depends on: n = m is the number of rows."""
+
+    @property
+    def draws_are(self) -> str:
+        """What draws are, in a word."""
+        return WILD
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        waves = (pairing.frequencies or 0) * self.d + min(8 * self.p, 512)
+        low = 3 * self.p + min(self.p**2, 256)
+        each = NS_STEIN_WAVE + 3.0 * NS_PROJECTION * self.p
+        draws = flips * pairing.cells * (2 * waves + low) * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * (
+            self.n * (NS_ROW + waves * each + low * NS_LOW_ORDER) + draws
+        )
 
 
 def plan_chain(
@@ -52,7 +85,8 @@ def plan_rows(
 ) -> tuple[Plan, str]:
     """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic")."""
     kind = resolve_goodness_of_fit(calibration)
-    if kind == "auto" and sampling and not isinstance(method, Naive):
+    sketch = pairs != "auto" and isinstance(as_pairing(pairs), Sketch)
+    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
         pairing = Complete() if pairs == "auto" else as_pairing(pairs)
         if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
             return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
@@ -61,6 +95,11 @@ def plan_rows(
             raise InputError(
                 '`calibration="simulate"` needs a model that can sample: give one of '
                 'nosplit.models as `score`, or use calibration="wild".'
+            )
+        if sketch:
+            raise InputError(
+                '`pairs="sketch"` goes with calibration="wild" here, got "simulate": sketching a '
+                "sample from the model for every draw takes too long. Leave `pairs` out."
             )
         pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
         return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
