@@ -111,18 +111,18 @@ def test_sees_what_differs(made):
 
 
 def test_power_is_about_that_of_the_rows():
-    """Beside the same test with all rows: 60 trials, a difference of .3 is beyond the noise."""
+    """Beside a sketch of the rows: of 40 trials, 15 fewer are beyond the noise (1 in 1,000)."""
     hits = np.zeros(2)
-    for trial in range(60):
+    for trial in range(40):
         rng = np.random.default_rng([5, trial])
-        x, y = rng.normal(size=(2400, 2)), rng.normal(size=(400, 2)) * [1.0, 1.13]
+        x, y = rng.normal(size=(2400, 2)), rng.normal(size=(400, 2)) * [1.0, 1.2]
         profile = nosplit.profile(x, kernels=KERNELS, rng=trial, **SMALL)
         hits[0] += pvalue(profile, y, rng=trial) <= 0.05
         direct = nosplit.two_sample_test(
             x, y, kernels=KERNELS, pairs="sketch", calibration=Exact(99), rng=trial, workers=1
         )
         hits[1] += direct.pvalue <= 0.05
-    assert hits[0] >= hits[1] - 18
+    assert hits[0] >= hits[1] - 15
     assert hits[0] >= 20
 
 
