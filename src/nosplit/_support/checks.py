@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ __all__ = [
     "check_alpha",
     "check_budget",
     "check_covariance",
+    "check_dense",
     "check_finite",
     "check_flag",
     "check_fraction",
@@ -26,6 +28,7 @@ __all__ = [
     "check_rng",
     "check_sample",
     "check_vector",
+    "repeated",
     "resolve",
 ]
 
@@ -53,12 +56,26 @@ def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
     raise InputError(f"`{name}` must be one of {_names(known)}, got {value!r}.{hint}")
 
 
+def repeated(names: Iterable[str]) -> list[str]:
+    """Names that are there more than once, sorted."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(repr(n) for n in names)
 
 
+def check_dense(value: object, name: str) -> None:
+    """Refuse sparse matrices, of which NumPy makes a single object."""
+    if hasattr(value, "toarray") and not isinstance(value, np.ndarray):
+        raise InputError(
+            f"`{name}` must be a dense array, got a {type(value).__name__}. Use `{name}.toarray()`."
+        )
+
+
 def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
     """An array of float64 or float32 of any shape, whatever is in it."""
+    check_dense(value, name)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must not have masked entries. Remove or fill in those first.")
     try:

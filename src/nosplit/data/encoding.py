@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from nosplit._support.terminal import listed
 from nosplit._support.types import Array
 from nosplit.data.frames import CATEGORIES, UNKNOWN, Raw, Source, as_source, code_of
 from nosplit.data.matching import check_finite_columns, check_present, picked, present_rows
+from nosplit.data.names import without
 from nosplit.data.options import POLICIES
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts, mixed_kernels, table_kernels
@@ -76,6 +77,8 @@ class Encoding:
         What is done where values are missing: "raise", "omit" or "indicate".
     table : bool
         Whether it is for tables, matched by name, or for arrays, by position.
+    notes : tuple of str
+        What readers of a result should know of the columns; not saved.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Encoding:
     columns: tuple[Column, ...]
     nan_policy: str = "raise"
     table: bool = True
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,7 +132,8 @@ class Encoding:
     @cached_property
     def numeric(self) -> tuple[int, ...]:
         """Columns of the rows that are numbers."""
-        return tuple(i for i in range(self.width) if i not in self.categorical)
+        categorical = set(self.categorical)
+        return tuple(i for i in range(self.width) if i not in categorical)
 
     def scaled(self, centers: Array, scales: Array) -> Encoding:
         """The same encoding of numbers with other centers and scales."""
@@ -166,7 +171,7 @@ class Encoding:
         if source.table != self.table:
             came, wanted = ("a table", "an array") if source.table else ("an array", "a table")
             raise InputError(f"`{source.label}` must be {wanted}, as before, got {came}.")
-        lacking = [name for name in self.names if name not in source.names]
+        lacking = without(self.names, source.names)
         if source.single and len(self.columns) == 1:
             positions = [0]
         elif lacking:

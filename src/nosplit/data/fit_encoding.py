@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.terminal import listed
 from nosplit._support.types import Array
 from nosplit.data.encoding import Column, Encoding, Mask
 from nosplit.data.frames import UNKNOWN, Raw, Source, as_source
@@ -78,7 +79,13 @@ class Read:
             _fit_column(Column(name, kind), values, scaled, policy)
             for name, kind, values in zip(self.names, self.kinds, pooled, strict=True)
         ]
-        return Encoding(tuple(fitted), policy, table)
+        return Encoding(tuple(fitted), policy, table, tuple(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
+        """What was left out of the tables without being asked for."""
+        index = list(dict.fromkeys(name for source in self.sources for name in source.index))
+        if index:
+            yield f"An index of pandas was left out: {listed(index)}."
 
     @property
     def _both(self) -> Iterator[tuple[list[Raw], Mask]]:

@@ -6,19 +6,20 @@ every batch, without a dictionary. Dates become days. What is missing is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_sample
+from nosplit._support.checks import check_sample, repeated
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
+from nosplit.data.names import index_of, noted_index, tidy
 from nosplit.errors import InputError
 
 __all__ = [
@@ -69,6 +70,8 @@ class Source:
         Whether it has names of its own.
     single : bool
         Whether it is a series: its name says nothing about another's.
+    index : tuple of str
+        Columns that are left out, as they are an index of pandas.
     """
 
     label: str
@@ -77,16 +80,37 @@ class Source:
     read: Callable[[int], Raw]
     table: bool
     single: bool = False
+    index: tuple[str, ...] = ()
+
+
+class Native(NamedTuple):
+    """The columns of a table as narwhals series; those that are an index are left out.
+
+    `single` says whether a series was given, `left_out` what the columns left out are called.
+    """
+
+    columns: list[Any]
+    single: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def is_table(value: object) -> bool:
     """Whether a value is a table or a series, found without importing anything."""
-    if isinstance(value, np.ndarray | list | tuple):
-        return False
     kind = type(value)
+    if isinstance(value, np.ndarray | list | tuple) or _is_array(kind):
+        return False
     if any(hasattr(kind, mark) for mark in _MARKS):
         return True
     return kind.__module__.partition(".")[0] in _LAZY and kind.__name__ in _NAMES
+
+
+def _is_array(kind: type) -> bool:
+    """Whether objects are arrays with labels, such as xarray's, which offer themselves as tables.
+
+    Those would be tables in long form: one row for every value. Tables that have `ndim` have
+    columns or are series, too.
+    """
+    return hasattr(kind, "ndim") and not (hasattr(kind, "columns") or hasattr(kind, "iloc"))
 
 
 def as_source(value: Any, label: str) -> Source:
@@ -95,18 +119,17 @@ def as_source(value: Any, label: str) -> Source:
         rows = check_sample(value, label, smallest=0, finite=False)
         names = tuple(map(str, range(rows.shape[1])))
         return Source(label, names, len(rows), lambda i: Raw(NUMBER, _floats(rows[:, i])), False)
-    columns, single = native_columns(value, label)
+    columns, single, index = native_columns(value, label)
     names = tuple(str(c.name) for c in columns)
     _check_names(names, label)
     n = len(columns[0]) if columns else 0
-    return Source(label, names, n, lambda i: _read(columns[i], label), True, single)
+    return Source(label, names, n, lambda i: _read(columns[i], label), True, single, index)
 
 
 def _check_names(names: tuple[str, ...], label: str) -> None:
     if not names:
         raise InputError(f"`{label}` must have at least one column, got none.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := repeated(names):
         raise InputError(
             f"`{label}` must have different column names, got {', '.join(map(repr, twice[:5]))} "
             "more than once."
@@ -120,8 +143,8 @@ def _floats(values: NDArray[Any]) -> Array:
 # -- tables ------------------------------------------------------------------------------------
 
 
-def native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
-    """The columns of a table as narwhals series, and whether a series was given."""
+def native_columns(value: Any, label: str) -> Native:
+    """The columns of a table, without an index of pandas, or a series."""
     nw = extra("narwhals", "tables")
     root = type(value).__module__.partition(".")[0]
     if root in ("dask", "dask_expr", "pyspark", "sqlframe"):
@@ -137,13 +160,27 @@ def native_columns(value: Any, label: str) -> tuple[list[Any], bool]:
     except TypeError:
         frame = nw.from_native(_through_arrow(value, label), allow_series=True)
     if isinstance(frame, nw.Series):
-        return [frame.alias(str(frame.name or label))], True
+        return Native([frame.alias(str(frame.name or label))], single=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     try:
-        return list(frame.iter_columns()), False
+        columns = list(frame.iter_columns())
     except nw.exceptions.DuplicateError as error:
         raise _twice(label, error) from None
+    return _without_index(columns, getattr(getattr(value, "schema", None), "metadata", None))
+
+
+def _without_index(columns: list[Any], metadata: Any) -> Native:
+    """Leave out an index of pandas, by the metadata of Arrow, and tidy the names of the rest."""
+    names = [str(column.name) for column in columns]
+    known = metadata if isinstance(metadata, Mapping) else None
+    index = index_of(names, known)
+    if len(index) == len(names):  # nothing else to compare
+        index = ()
+    kept = [column for column in columns if str(column.name) not in index]
+    called = tidy([str(column.name) for column in kept])
+    columns = [c if c.name == name else c.alias(name) for c, name in zip(kept, called, strict=True)]
+    return Native(columns, left_out=tuple(dict.fromkeys(index + noted_index(known))))
 
 
 def _twice(label: str, error: Exception) -> InputError:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.terminal import listed
 from nosplit.data.frames import NUMBER, UNKNOWN, Raw, Source
+from nosplit.data.names import without
 from nosplit.errors import InputError
 
 __all__ = [
@@ -29,7 +30,7 @@ def picked(
     """Positions of the columns that are asked for, in the order asked for."""
     check_known(exclude or (), (source,), "exclude")
     check_known(columns or (), (source,), "columns")
-    return _positions(source, [n for n in columns or source.names if n not in (exclude or ())])
+    return _positions(source, without(columns or source.names, exclude or ()))
 
 
 def matched(
@@ -45,13 +46,14 @@ def matched(
         )
     if x.single and y.single and columns is exclude is None:
         return [0], [0]  # two series are compared whatever they are called
-    left_out = exclude or ()
-    check_known(left_out, (x, y), "exclude")
+    left_out = set(exclude or ())
+    check_known(exclude or (), (x, y), "exclude")
     if columns is not None:
         check_known(columns, (x,), "columns")
         check_known(columns, (y,), "columns")
     ours, theirs = (
-        [n for n in columns or s.names if n not in left_out and n in s.names] for s in (x, y)
+        [n for n in columns or s.names if n not in left_out and n in known]
+        for s, known in ((x, set(x.names)), (y, set(y.names)))
     )
     _check_same(x, y, ours, theirs)
     return _positions(x, ours), _positions(y, ours)
@@ -66,21 +68,24 @@ def _positions(source: Source, names: Sequence[str]) -> list[int]:
 
 def check_known(names: Sequence[str], sources: Sequence[Source], keyword: str) -> None:
     """Check that columns that are named are there, in one of the sources at least."""
-    known = [name for source in sources for name in source.names]
+    known = list(dict.fromkeys(name for source in sources for name in source.names))
+    # What is left out in any case may be left out by name, too.
+    index = {name for source in sources for name in source.index if keyword == "exclude"}
+    there = index.union(known)
     for name in names:
-        if name not in known:
+        if name not in there:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             labels = " or ".join(f"`{s.label}`" for s in sources)
+            have = "has" if len(sources) == 1 else "have"
             raise InputError(
-                f"`{keyword}` must name columns of {labels}, which has {listed(known)}, "
+                f"`{keyword}` must name columns of {labels}, which {have} {listed(known)}, "
                 f"got {name!r}.{hint}"
             )
 
 
 def _check_same(x: Source, y: Source, ours: Sequence[str], theirs: Sequence[str]) -> None:
-    lacking = [n for n in ours if n not in theirs]
-    besides = [n for n in theirs if n not in ours]
+    lacking, besides = without(ours, theirs), without(theirs, ours)
     if not (lacking or besides):
         return
     if not x.table:
@@ -136,7 +141,8 @@ def check_present(
         counts = [(np.count_nonzero(np.isnan(raw.values)), raw.values.size) for raw in raws]
         some = [f"{c:,} of {n:,} in {m!r}" for (c, n), m in zip(counts, names, strict=True) if c]
         if some:
-            more = f" and {len(some) - 5} more columns" if len(some) > 5 else ""
+            n_more = len(some) - 5
+            more = f" and {n_more} more column{'s' * (n_more > 1)}" if n_more > 0 else ""
             parts.append(f"`{label}` has {', '.join(some[:5])}{more}")
     if parts:
         raise InputError(

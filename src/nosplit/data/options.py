@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import resolve
+from nosplit._support.checks import repeated, resolve
 from nosplit.errors import InputError
 
 __all__ = ["POLICIES", "ROBUST", "Options", "Wanted", "wanted"]
@@ -59,8 +59,7 @@ def wanted(names: Any, keyword: str) -> tuple[str, ...] | None:
     if isinstance(names, str | int | np.integer) or not isinstance(names, Iterable):
         names = (names,)
     found = tuple(str(name) for name in names)
-    twice = [name for i, name in enumerate(found) if name in found[:i]]
-    if twice:
+    if twice := repeated(found):
         raise InputError(f"`{keyword}` must name every column once, got {twice[0]!r} twice.")
     if keyword == "columns" and not found:
         raise InputError("`columns` must name at least one column, got none.")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_sample
+from nosplit._support.checks import check_dense, check_sample
 from nosplit._support.types import Array
 from nosplit.data.encoding import Encoding
 from nosplit.data.fit_encoding import read_one
@@ -73,6 +73,7 @@ def _encoded_together(
 
 def _array(value: Any, label: str) -> NDArray[Any]:
     """An array of one row or more, of whatever is in it."""
+    check_dense(value, label)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -136,6 +137,7 @@ def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[
 def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variable:
     if encoding is not None:
         return Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
+    check_dense(value, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
         return Variable(_codes(array, name), discrete=True)

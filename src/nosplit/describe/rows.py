@@ -106,7 +106,7 @@ def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ..
     if encoding is None or not encoding.table:
         columns = check_sample(sample, "sample", finite=False)[index].T
         return tuple(columns if encoding is None else (columns[int(i)] for i in encoding.names))
-    found, single = native_columns(sample, "sample")
+    found, single, _ = native_columns(sample, "sample")
     by_name = {encoding.names[0]: found[0]} if single else {str(c.name): c for c in found}
     return tuple(_values(by_name[name][index.tolist()]) for name in encoding.names)
 

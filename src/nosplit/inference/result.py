@@ -119,6 +119,13 @@ class TestResult:
         """The value from which the statistic rejects at level alpha."""
         return self.null.isf(check_alpha(alpha))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the columns without being asked for, in sentences."""
+        some = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
+        found = (note for encoding in some if encoding is not None for note in encoding.notes)
+        return tuple(dict.fromkeys(found))
+
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
@@ -146,6 +153,7 @@ class TestResult:
             "tau": self.tau.tolist(),
             "cov": self.cov.tolist(),
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
             "columns": None if self.columns is None else list(self.columns),
             "by_column": [
                 {"column": name, **asdict(c)}
@@ -181,6 +189,7 @@ class TestResult:
             lines.append(f"  rows       {self.n_used:,} used{left_out}")
         if self.encoding is not None:
             lines.append(f"  columns    {_columns_text(self.encoding)}")
+        lines += [indented("  note       ", printable(text)) for text in self.notes]
         lines += self._column_lines(alpha)
         lines += self._kernel_lines()
         lines += [indented("  warning    ", text) for text in self.warnings]

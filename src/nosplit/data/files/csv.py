@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
-from nosplit._support.terminal import listed
-from nosplit.data.files.source import Strand, reading
+from nosplit.data.files.source import Strand, check_names, reading
 from nosplit.errors import InputError
 
 __all__ = ["CsvFile", "open_csv"]
@@ -137,19 +136,17 @@ def open_csv(path: str, file: Path) -> CsvFile:
         raise InputError(f"`{path}` has column names, but no rows.")
     names = tuple(cells) if named else None
     if names:
-        _check_names(path, names)
+        _check_header(path, names)
     return CsvFile(path, file, names, len(cells), number if named else 0)
 
 
-def _check_names(path: str, names: Sequence[str]) -> None:
+def _check_header(path: str, names: Sequence[str]) -> None:
+    check_names(path, names)
     if "" in names:
         raise InputError(
             f"`{path}` must have a name for every column, got none for column "
             f"{names.index('') + 1}. Is it an index? Save the file without."
         )
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InputError(f"`{path}` must have different column names, got {listed(twice)} twice.")
 
 
 # -- with Arrow ------------------------------------------------------------------------------------

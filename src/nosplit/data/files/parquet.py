@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +25,8 @@ import numpy as np
 
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
-from nosplit.data.files.source import Strand, in_turn, reading
+from nosplit.data.files.source import Strand, check_names, in_turn, reading
+from nosplit.data.names import index_note, index_of, tidy, without
 from nosplit.errors import InputError
 
 __all__ = ["Parquet", "open_parquet"]
@@ -95,10 +97,20 @@ class Parquet:
         """Rows times columns."""
         return self.n_rows * len(self.names)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self.metadata[0].schema.to_arrow_schema().names)
+        """Names of the columns, without an index of pandas."""
+        return tuple(self.stored[0])
+
+    @cached_property
+    def stored(self) -> list[dict[str, str]]:
+        """What the columns are called in each of the files, by our names."""
+        return [_stored(m) for m in self.metadata]
+
+    @cached_property
+    def index(self) -> tuple[str, ...]:
+        """Columns that are left out: an index of pandas, in any of the files."""
+        return tuple(dict.fromkeys(name for m in self.metadata for name in _index(m)))
 
     def whole(self) -> Any:
         """All rows, as a table."""
@@ -106,8 +118,8 @@ class Parquet:
         tables = []
         for i, file in enumerate(self.files):
             with reading(file, ".parquet"):
-                tables.append(self._open(i).read().select(self.names))
-        return pa.concat_tables(tables).replace_schema_metadata(None)
+                tables.append(self._renamed(self._open(i).read(), i, self.names))
+        return pa.concat_tables(tables).replace_schema_metadata(index_note(self.index))
 
     def batches(
         self,
@@ -158,7 +170,9 @@ class Parquet:
 
     def _tables(self, strands: Sequence[Strand]) -> Iterator[Any]:
         pa = extra("pyarrow", "tables")
-        return map(pa.Table.from_batches, in_turn(strands))
+        note = index_note(self.index)
+        for batches in in_turn(strands):
+            yield pa.Table.from_batches(batches).replace_schema_metadata(note)
 
     def _groups(self) -> list[Group]:
         return [
@@ -177,11 +191,17 @@ class Parquet:
                 found = self._open(i).iter_batches(
                     batch_size=rows,
                     row_groups=[group.number for group in some],
-                    columns=list(names),
+                    columns=[self.stored[i][name] for name in names],
                     use_threads=False,
                 )
-                as_asked = [name for name in self.names if name in names] == list(names)
-                yield from found if as_asked else (batch.select(names) for batch in found)
+                for batch in found:
+                    yield self._renamed(batch, i, names)
+
+    def _renamed(self, rows: Any, i: int, names: Sequence[str]) -> Any:
+        """Columns of one of the files in the order asked for, under our names."""
+        stored = [self.stored[i][name] for name in names]
+        rows = rows if rows.schema.names == stored else rows.select(stored)
+        return rows if stored == list(names) else rows.rename_columns(list(names))
 
     def _open(self, i: int) -> Any:
         """One of the files; if it is another one by now, its rows would not be those we counted."""
@@ -194,11 +214,12 @@ class Parquet:
         """A page of every column: what reading a row group keeps in memory, about."""
         chunks = self.metadata[group.file].row_group(group.number)
         total, rows = 0, group.rows
+        wanted = {self.stored[group.file][name] for name in names}
         with reading(self.files[group.file], ".parquet"), self.files[group.file].open("rb") as file:
             for c in range(chunks.num_columns):
                 chunk = chunks.column(c)
-                if chunk.path_in_schema.partition(".")[0] not in names and (
-                    chunk.path_in_schema not in names
+                if chunk.path_in_schema.partition(".")[0] not in wanted and (
+                    chunk.path_in_schema not in wanted
                 ):
                     continue
                 file.seek(chunk.data_page_offset)
@@ -249,30 +270,44 @@ def open_parquet(path: str, files: Sequence[Path]) -> Parquet:
     for file in files:
         with reading(file, ".parquet"):
             metadata.append(pq.read_metadata(file))
+        check_names(str(file), metadata[-1].schema.to_arrow_schema().names)
     source = Parquet(path, tuple(files), tuple(metadata))
     for file, other in zip(files[1:], metadata[1:], strict=True):
         _check_schema(files[0], metadata[0], file, other)
-    if not source.names:
-        raise InputError(f"`{path}` must have at least one column, got none.")
-    twice = sorted({name for name in source.names if source.names.count(name) > 1})
-    if twice:
-        raise InputError(f"`{path}` must have different column names, got {listed(twice)} twice.")
+    if not source.names and source.index:
+        raise InputError(
+            f"`{path}` must have a column besides its index of pandas ({listed(source.index)}). "
+            "Save the file with `reset_index()` to compare that."
+        )
     if not source.n_rows:
         raise InputError(f"`{path}` has columns, but no rows.")
     return source
 
 
+def _index(metadata: Any) -> tuple[str, ...]:
+    """Columns of a file that are an index of pandas."""
+    return index_of(metadata.schema.to_arrow_schema().names, metadata.metadata)
+
+
+def _stored(metadata: Any) -> dict[str, str]:
+    """The other columns of a file, by their names without white space around them."""
+    found = metadata.schema.to_arrow_schema().names
+    names = without(found, _index(metadata))
+    return dict(zip(tidy(names), names, strict=True))
+
+
 def _check_schema(first: Path, one: Any, file: Path, other: Any) -> None:
     ours, theirs = one.schema.to_arrow_schema(), other.schema.to_arrow_schema()
-    missing = [name for name in ours.names if name not in theirs.names]
-    more = [name for name in theirs.names if name not in ours.names]
+    names = _stored(one), _stored(other)
+    missing, more = without(*names), without(*names[::-1])
     if missing or more:
         parts = [f"lacks {listed(missing)}"] * bool(missing)
         parts += [f"has {listed(more)} besides"] * bool(more)
         raise InputError(f"`{file}` must have the columns of `{first}`, but {' and '.join(parts)}.")
-    for name in ours.names:
-        if ours.field(name).type != theirs.field(name).type:
+    for name, stored in names[0].items():
+        our, their = ours.field(stored).type, theirs.field(names[1][name]).type
+        if our != their:
             raise InputError(
                 f"`{file}` must have the types of `{first}`, but column {name!r} holds "
-                f"{theirs.field(name).type} instead of {ours.field(name).type}."
+                f"{their} instead of {our}."
             )

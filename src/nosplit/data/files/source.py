@@ -9,9 +9,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from nosplit._support.checks import repeated
+from nosplit._support.terminal import listed
 from nosplit.errors import InputError
 
-__all__ = ["Source", "Strand", "in_turn", "reading"]
+__all__ = ["MOST_COLUMNS", "Source", "Strand", "check_names", "in_turn", "reading"]
+
+# Columns of the widest file that is read: more are a slip of the separator, or an attack.
+MOST_COLUMNS = 100_000
 
 
 class Strand(NamedTuple):
@@ -82,6 +87,18 @@ def in_turn(strands: Sequence[Strand]) -> Iterator[list[Any]]:
     """A batch of every strand at a time, until all have ended."""
     while parts := [part for strand in strands if (part := next(strand.batches, None)) is not None]:
         yield parts
+
+
+def check_names(path: str, names: Sequence[str]) -> None:
+    """Check that there are columns, not too many of them, and that their names differ."""
+    if not names:
+        raise InputError(f"`{path}` must have at least one column, got none.")
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            f"`{path}` must have at most {MOST_COLUMNS:,} columns, got {len(names):,}."
+        )
+    if twice := repeated(names):
+        raise InputError(f"`{path}` must have different column names, got {listed(twice)} twice.")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -14,6 +13,7 @@ from nosplit._support.checks import check_sample
 from nosplit._support.terminal import listed
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
+from nosplit.data.names import without
 from nosplit.data.options import Options
 from nosplit.errors import InputError
 
@@ -85,18 +85,15 @@ def _aligned(x: Source, y: Source, a: NDArray[Any], b: NDArray[Any]) -> NDArray[
                 f"{a.shape[1]} and {b.shape[1]}."
             )
         return b
-    missing, more = _without(ours, theirs), _without(theirs, ours)
+    missing, more = without(ours, theirs), without(theirs, ours)
     if missing or more:
         parts = [f"lacks {listed(missing)}"] * bool(missing)
         parts += [f"has {listed(more)} besides"] * bool(more)
         raise InputError(
             f"`{y.path}` must have the columns of `{x.path}`, but {' and '.join(parts)}."
         )
-    return b[:, [theirs.index(name) for name in ours]]
-
-
-def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in others]
+    where = {name: i for i, name in enumerate(theirs)}
+    return b[:, [where[name] for name in ours]]
 
 
 def is_small(x: Source, y: Source) -> bool:

@@ -68,7 +68,7 @@ def as_samples(x: Any, y: Any, names: Sequence[str] | None = None) -> tuple[Samp
 
 def _as_sample(data: Any, argument: str) -> Sample:
     if is_table(data):
-        columns, _ = native_columns(data, argument)
+        columns = native_columns(data, argument).columns
         names = tuple(str(column.name) for column in columns)
         return Sample(names, len(columns[0]), lambda j: _table_column(columns[j]))
     array = np.asarray(data)
