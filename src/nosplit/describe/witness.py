@@ -31,7 +31,8 @@ def _tile(bank: Bank, a: NDArray[Any], b: NDArray[Any]) -> Array:
     out = np.empty((len(bank), *shape))
     if bank.operations:
         bases = bank.empty_bases(1, shape[0] * shape[1])
-        bank.tile_bases(a, b, [q[0].reshape(shape) if q.size else q for q in bases])
+        tile = [q[0].reshape(shape) if q.size else q for q in bases]
+        bank.tile_bases(a, b, tile, bank.centre(a, b))
         bank.evaluate(bases, np.ones((1, 1)), out.reshape(len(bank), -1))
     if bank.linear:
         out[bank.linear] = a.astype(np.float64, copy=False) @ b.astype(np.float64, copy=False).T

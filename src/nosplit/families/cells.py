@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.kernels.bank import Bank
+from nosplit.kernels.bank import Bank, middle
 
 __all__ = ["Cells", "aligned_block", "tile_block"]
+
+
+# Units that the middle of all rows is found from, about.
+SOME_UNITS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,11 @@ class Cells:
         """Which rows are not padding, (T, s)."""
         return np.arange(self.rows.shape[1]) < self.counts[:, None]
 
+    def some(self) -> NDArray[Any]:
+        """All rows of a few units, without padding: no permutation inside units changes them."""
+        step = max(1, len(self.rows) // SOME_UNITS)
+        return np.asarray(self.rows[::step][self.present[::step]])
+
 
 def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
     """Kernel values of all combinations of rows of aligned units, (d, T, s, s).
@@ -53,7 +62,7 @@ def aligned_block(bank: Bank, a: Cells, b: Cells) -> Array:
         cell_bases(left, right, bank.want, *(q[0] for q in bases))
         bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
     if bank.linear:
-        origin = a.rows[0, 0].astype(np.float64)
+        origin = middle(a.some(), b.some())
         K[bank.linear] = (a.rows - origin) @ (b.rows - origin).transpose(0, 2, 1)
     if bank.others:
         # All combinations of rows in one call: (T, s, s) of each.
@@ -75,10 +84,11 @@ def tile_block(bank: Bank, a: Cells, b: Cells, i: Index, j: Index) -> Array:
     K = np.empty((len(bank), *shape))
     if bank.operations:
         bases = bank.empty_bases(1, shape[0] * shape[1])
-        bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases])
+        tile = [q.reshape(shape) if q.size else q for q in bases]
+        bank.tile_bases(left, right, tile, bank.centre(left, right))
         bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
     if bank.linear:
-        origin = a.rows[0, 0].astype(np.float64)
+        origin = middle(a.some(), b.some())
         K[bank.linear] = (left - origin) @ (right - origin).T
     for u, (k,) in bank.called("tile", ((left, right),)):
         K[u] = k

@@ -20,7 +20,7 @@ from nosplit.families.two_sample import Paired, two_sample_units
 from nosplit.families.unequal import Grouped
 from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.kernels.recipes import Recipe, called, check_own_kernel
 from nosplit.kernels.stein import SteinBank, default_stein_kernels
 from nosplit.kernels.tensor import Tensor, default_tensors
 from nosplit.pairs.order import Natural, shuffled
@@ -96,7 +96,7 @@ def stein_kernels(kernels: SteinKernels, bandwidth: float) -> tuple[Kernel, ...]
     if isinstance(kernels, Kernel) and not isinstance(kernels, type):
         return (kernels,)
     if callable(kernels):
-        kernels = kernels(bandwidth)
+        kernels = called(kernels, bandwidth)
     if not isinstance(kernels, (list, tuple)) or not kernels:
         raise InputError(
             f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
@@ -122,7 +122,7 @@ def tensor_kernels(
     """The product kernels for variables of these scales, of which some may name categories."""
     if kernels is None:
         return default_tensors(x, y, x_discrete=discrete[0], y_discrete=discrete[1])
-    given = kernels(x, y) if callable(kernels) else kernels
+    given = called(kernels, x, y) if callable(kernels) else kernels
     if not isinstance(given, (list, tuple)) or not given:
         raise InputError(
             "`kernels` must be pairs (k, l) of a kernel on x and a kernel on y, at least one, or "

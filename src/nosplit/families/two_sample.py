@@ -153,9 +153,10 @@ class Paired:
         bank, shape = self.bank, (len(xa), len(xb))
         h = np.empty((len(bank), *shape))
         if bank.operations:
-            bases = bank.empty_bases(4, shape[0] * shape[1])
+            bases, centre = bank.empty_bases(4, shape[0] * shape[1]), bank.centre(xa, ya, xb, yb)
             for c, (a, b) in enumerate(((xa, xb), (ya, yb), (xa, yb), (ya, xb))):
-                bank.tile_bases(a, b, [q[c].reshape(shape) if q.size else q for q in bases])
+                tile = [q[c].reshape(shape) if q.size else q for q in bases]
+                bank.tile_bases(a, b, tile, centre)
             bank.evaluate(bases, SIGNS, h.reshape(len(bank), -1))
         if bank.linear:
             left, right = (np.subtract(u, v, dtype=np.float64) for u, v in ((xa, ya), (xb, yb)))

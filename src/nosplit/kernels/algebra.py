@@ -92,7 +92,10 @@ class FunctionKernel(Algebra):
         return out
 
     def _call(self, a: Rows, b: Rows, shape: tuple[int, ...]) -> Values:
-        values = np.asarray(self.function(a, b), dtype=np.float64)
+        values = np.asarray(self.function(a, b))
+        if values.dtype.kind not in "fiub":
+            raise InputError(f"`{self._name}` must return real numbers, got {values.dtype}.")
+        values = values.astype(np.float64, copy=False)
         if values.shape != shape:
             raise InputError(
                 f"`{self._name}` must map arrays of shape (..., p) to shape (...): {shape} for "

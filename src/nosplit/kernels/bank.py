@@ -29,7 +29,7 @@ from nosplit.kernels import (
     tile_base,
 )
 
-__all__ = ["Bank", "kernel_bases"]
+__all__ = ["Bank", "kernel_bases", "middle"]
 
 # As in `loops/bases` and `loops/values`, which are not imported before they are needed (numba).
 GAUSSIAN, LAPLACE, IMQ_, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
@@ -39,6 +39,11 @@ SQ, L1, DOT = range(3)
 MOST_SQUARINGS = 8
 # Columns from which one matrix product beats a loop over differences.
 WIDE = 32
+# Rows of a sample that its middle is found from, about.
+SOME = 32
+# Squared lengths of rows this many times the smallest are not for matrix products: where some
+# rows are that far out, the middle may be too, and rows that are centred by it lose their digits.
+FAR_OUT = 1e8
 
 
 @dataclass(frozen=True)
@@ -157,16 +162,29 @@ class Bank:
         sq, l1, dot = (np.empty((combinations, pairs if w else 0)) for w in self.want)
         return sq, l1, dot
 
-    def tile_bases(self, a: NDArray[Any], b: NDArray[Any], out: Sequence[Array]) -> None:
-        """Base quantities of all rows of a with all rows of b, each (A, B), into `out`."""
+    def centre(self, *samples: NDArray[Any]) -> Array | None:
+        """The middle of all samples, from some rows, where `tile_bases` takes one.
+
+        Tiles whose values are added must have the same, or swaps change more than signs: rows are
+        taken at the same places of samples that are as long.
+        """
+        wide = samples[0].shape[1] >= WIDE and samples[0].dtype == np.float64
+        if not (self.want[SQ] and wide):
+            return None
+        return middle(*(rows[:: max(1, len(rows) // SOME)] for rows in samples))
+
+    def tile_bases(
+        self, a: NDArray[Any], b: NDArray[Any], out: Sequence[Array], centre: Array | None = None
+    ) -> None:
+        """Base quantities of all rows of a with all rows of b, each (A, B), into `out`.
+
+        Distances are found by matrix products if there is a `centre`.
+        """
         from nosplit._support.loops.bases import tile_l1, tile_sq
 
         bt = np.ascontiguousarray(b.T)
-        if self.want[SQ]:
-            if a.shape[1] >= WIDE and a.dtype == np.float64:
-                _wide_sq(a, b, out[SQ])
-            else:
-                tile_sq(a, bt, out[SQ])
+        if self.want[SQ] and (centre is None or not _wide_sq(a, b, centre, out[SQ])):
+            tile_sq(a, bt, out[SQ])
         if self.want[L1]:
             tile_l1(a, bt, out[L1])
         if self.want[DOT]:
@@ -174,23 +192,37 @@ class Bank:
 
 
 def _power_of_two(ratio: float) -> int | None:
+    if not 0.0 < ratio < np.inf:  # bandwidths from one end of the range to the other
+        return None
     times = round(float(np.log2(ratio)))
     return times if times >= 1 and abs(ratio / 2.0**times - 1.0) < 4e-16 else None
 
 
-def _wide_sq(a: NDArray[Any], b: NDArray[Any], out: Array) -> None:
-    """Squared distances by a matrix product, put right where it cancels.
+def middle(*samples: NDArray[Any]) -> Array:
+    """Medians of the columns of all samples together: a few rows far out do not move them."""
+    rows = np.concatenate(samples)
+    half = len(rows) // 2
+    return np.asarray(np.partition(rows, half, axis=0)[half], dtype=np.float64)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _wide_sq(a: NDArray[Any], b: NDArray[Any], centre: Array, out: Array) -> bool:
+    """Squared distances by a matrix product, put right where it cancels; False if it cannot be.
 
     Rows are centred first; an entry below 5 % of the squared lengths it is a difference of is
     computed again from the differences.
     """
     from nosplit._support.loops.bases import mend_sq
 
-    centre = b.mean(axis=0)
     a, b = a - centre, b - centre
     left, right = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
+    lengths = np.concatenate([left, right])
+    least = np.min(lengths, where=lengths > 0.0, initial=np.inf)
+    if not lengths.max() <= FAR_OUT * least:  # nor where one is infinite or not a number
+        return False
     np.matmul(a, b.T, out=out)
     mend_sq(a, b, left, right, out)
+    return True
 
 
 def kernel_bases(kernels: Sequence[Kernel]) -> int:

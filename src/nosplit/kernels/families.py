@@ -14,6 +14,9 @@ from nosplit.kernels.algebra import ProfileKernel
 
 __all__ = ["IMQ", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"]
 
+# Of a polynomial: more would overflow for nearly all data.
+MOST_DEGREES = 64
+
 
 @dataclass(frozen=True)
 class Gaussian(ProfileKernel):
@@ -142,7 +145,7 @@ class Linear(ProfileKernel):
 
 @dataclass(frozen=True)
 class Polynomial(ProfileKernel):
-    """(⟨a, b⟩ + offset)^degree; homogeneous when offset is 0.
+    """(⟨a, b⟩ + offset)^degree, up to the 64th; homogeneous when offset is 0.
 
     Examples
     --------
@@ -161,7 +164,10 @@ class Polynomial(ProfileKernel):
                 f"`offset` must be a finite number ≥ 0, got {self.offset!r}. "
                 "With a negative one the kernel is not positive definite."
             )
-        set_fields(self, degree=positive_int("degree", self.degree), offset=offset)
+        degree = positive_int("degree", self.degree)
+        if degree > MOST_DEGREES:
+            raise InputError(f"`degree` must be at most {MOST_DEGREES}, got {degree}.")
+        set_fields(self, degree=degree, offset=offset)
 
     def profile(self, q: Values) -> Values:
         """Kernel values of base quantities."""

@@ -32,6 +32,7 @@ __all__ = [
     "Kernels",
     "Recipe",
     "as_recipe",
+    "called",
     "check_looks_at",
     "check_own_kernel",
 ]
@@ -69,17 +70,21 @@ class Recipe:
 
     def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
         """The kernels for data of this scale."""
-        try:
-            made = self.make(bandwidth, l1_bandwidth)
-        except InputError:
-            raise
-        except Exception as error:
-            raise InputError(
-                "`kernels` as a function must take the median L2 and L1 distances and return "
-                f"kernels, but it failed: {error!r}. To use a function as a kernel, put it in a "
-                "list."
-            ) from error
-        return _as_kernels(made)
+        return _as_kernels(called(self.make, bandwidth, l1_bandwidth))
+
+
+def called(make: Callable[..., Any], *medians: float) -> Any:
+    """What a function that makes kernels returns; what it raises is said of `kernels`."""
+    try:
+        return make(*medians)
+    except InputError:
+        raise
+    except Exception as error:
+        takes = "the median L2 and L1 distances" if len(medians) == 2 else "the median distance"
+        raise InputError(
+            f"`kernels` as a function must take {takes} and return kernels, but it failed: "
+            f"{error!r}. To use a function as a kernel, put it in a list."
+        ) from error
 
 
 def as_recipe(kernels: Kernels) -> Recipe:

@@ -99,9 +99,12 @@ def _profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
     elif kind == POLYNOMIAL:
         for i in range(q.size):
             base = q[i] + p2
-            value = base
-            for _ in range(int(p1) - 1):
-                value *= base
+            value, left = 1.0, int(p1)
+            while left:
+                if left & 1:
+                    value *= base
+                base *= base
+                left >>= 1
             out[i] = value
     else:
         s = np.sqrt(q)
