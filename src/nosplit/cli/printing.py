@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,8 +13,9 @@ import typer
 
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import printable
+from nosplit._support.warn import unwarned
 from nosplit.describe.report import check_target
-from nosplit.errors import InputError, NosplitWarning
+from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
 __all__ = [
@@ -54,8 +54,7 @@ def _option(found: re.Match[str]) -> str:
 
 def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:
     """Test without printing warnings: the result lists them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NosplitWarning)
+    with unwarned():
         return test(*data, **options)
 
 

@@ -15,7 +15,7 @@ from nosplit.describe.effect import Effect, KernelEffect
 from nosplit.describe.rows import Sampled, encoded
 from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult, format_p
+from nosplit.inference.result import TestResult, said_p
 from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
 
@@ -161,7 +161,7 @@ class Explanation:
         lines = []
         if not res.reject():
             lines = wrapped(
-                f"The test found no evidence of a difference (p = {format_p(res.log_pvalue)}): "
+                f"The test found no evidence of a difference ({said_p(res.log_pvalue)}): "
                 "what follows may be chance.",
                 "",
             )

@@ -61,5 +61,4 @@ def sketch_result(
         n_left_out=n_rows - sketched.n_used,
         columns=None if encoding is None else encoding.names,
         encoding=encoding,
-        stacklevel=4,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.types import Array
+from nosplit._support.warn import warn
 from nosplit.errors import Caveat
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.evidence import ColumnEvidence
@@ -47,11 +47,10 @@ def to_result(
     n_left_out: int,
     columns: tuple[str, ...] | None = None,
     encoding: Any = None,
-    stacklevel: int = 3,
 ) -> TestResult:
-    """Issue the warnings, at the line that many calls up, and put the result together."""
+    """Issue the warnings and put the result together."""
     for category, text in outcome.caveats:
-        warnings.warn(text, category, stacklevel=stacklevel)
+        warn(text, category)
     picked = outcome.selection
     law = outcome.flips or law_of(picked)
     statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)

@@ -7,19 +7,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from html import escape
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array
+from nosplit.errors import InputError
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.methods.laws import Law
 
-__all__ = ["KernelLine", "TestResult", "format_p", "kernel_label"]
+__all__ = ["KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
 
+# The smallest p-value that is printed.
+SMALLEST_P = 1e-16
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
 
@@ -44,7 +48,8 @@ class TestResult:
     Attributes
     ----------
     statistic : float
-        Value of the selected statistic; under exact calibration, the evidence that was ranked.
+        Value of the selected statistic; under exact calibration, the evidence that was ranked. It
+        is -inf where `split` learned nothing to test with.
     pvalue, log_pvalue : float
         The p-value and its logarithm, which is exact where the p-value underflows.
     weights : array, shape (d,)
@@ -164,18 +169,29 @@ class TestResult:
 
     def __repr__(self) -> str:
         return (
-            f"TestResult(statistic={self.statistic:.6g}, pvalue={format_p(self.log_pvalue)}, "
+            f"TestResult(statistic={self.statistic:.6g}, {said_p(self.log_pvalue, 'pvalue', '')}, "
             f"method={self.method!r}, pairs={self.pairs!r}, calibration={self.calibration!r})"
         )
 
     def __str__(self) -> str:
         return self.summary()
 
+    def __bool__(self) -> NoReturn:
+        # Any object is true: `if two_sample_test(x, y):` would always be.
+        raise InputError(
+            "A result is neither true nor false. Ask `res.reject(alpha)`, or compare `res.pvalue`."
+        )
+
+    def _repr_html_(self) -> str:
+        """The summary for notebooks, its first line in bold."""
+        verdict, _, rest = escape(self.summary()).partition("\n")
+        return f"<div><strong>{verdict}</strong>\n<pre>{rest}</pre></div>"
+
     def summary(self, alpha: float = 0.05) -> str:
         """The verdict at level alpha in words, how it was reached, and the learned weights."""
         answer = self.question.rejected if self.reject(alpha) else self.question.kept
         lines = [
-            f"{answer} (p = {format_p(self.log_pvalue)}, level {alpha:g}).",
+            f"{answer} ({said_p(self.log_pvalue)}, level {alpha:g}).",
             f"  question   {self.question}",
             f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
             f"  method     {self.method}, {self._how()}",
@@ -301,11 +317,29 @@ def _number(value: float) -> float | None:
 
 
 def format_p(log_pvalue: float) -> str:
-    """A p-value in words a person can read, whatever its size."""
+    """A p-value as a person can read it, whatever its size; below 1e-16 nobody should.
+
+    Rows are never as independent as that, and rounding decides what the digits are. They are in
+    `log_pvalue`.
+
+    Examples
+    --------
+    >>> format_p(math.log(0.0123)), format_p(math.log(1.23e-7)), format_p(-1e300)
+    ('0.0123', '1.2e-07', '< 1e-16')
+    """
     if log_pvalue > math.log(1e-4):
         return f"{math.exp(log_pvalue):.4f}"
+    if math.isnan(log_pvalue) or log_pvalue < math.log(SMALLEST_P):
+        return f"< {SMALLEST_P:g}" if log_pvalue < 0.0 else "nan"
     exponent = math.floor(log_pvalue / math.log(10.0))
     mantissa = math.exp(log_pvalue - exponent * math.log(10.0))
     if f"{mantissa:.1f}" == "10.0":
         mantissa, exponent = 1.0, exponent + 1
     return f"{mantissa:.1f}e{exponent:+03d}"
+
+
+def said_p(log_pvalue: float, name: str = "p", gap: str = " ") -> str:
+    """A p-value in a sentence: "p = 0.0123", or "p < 1e-16"."""
+    value = format_p(log_pvalue)
+    small = value.startswith("<")
+    return f"{name}{gap}{'<' if small else '='}{gap}{value.removeprefix('< ')}"

@@ -49,10 +49,13 @@ class ScipyModel:
 
     def _logpdf(self, x: NDArray[Any]) -> NDArray[Any]:
         rows = x[:, 0] if x.shape[1] == 1 else x
-        # Complex input that is cast to real ones is found out by `_complex`.
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
-            return np.reshape(self.dist.logpdf(rows), len(x))
+        with np.errstate(all="ignore"):
+            if not np.iscomplexobj(rows):
+                return np.reshape(self.dist.logpdf(rows), len(x))
+            # Complex input that is cast to real ones is found out by `_complex`.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+                return np.reshape(self.dist.logpdf(rows), len(x))
 
     def _check_inside(self, x: Array) -> None:
         outside = ~np.isfinite(self._logpdf(x))

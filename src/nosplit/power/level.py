@@ -6,7 +6,6 @@ Its level under a merged null (Appendix D.1), and how much its p-value owes to t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import Seed, check_alpha, check_int, check_rng
 from nosplit._support.types import Array
+from nosplit._support.warn import unwarned
 from nosplit.api.plan import sizes_of
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options
 from nosplit.data.samples import read_samples
-from nosplit.errors import InputError, NosplitWarning
+from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import Exact
@@ -210,20 +210,14 @@ def _by_signs(
     # Signs leave every h h' alone, so the centred estimate of each replicate is at hand.
     cov = part.second / n - mean[:, :, None] * mean[:, None, :]
     picked = settle(method, how.calibration)(np.sqrt(n) * mean, cov)
-    return np.exp(picked.log_pvalue)
+    # As `TestResult.pvalue`: the smallest number stands for less.
+    return np.maximum(np.exp(picked.log_pvalue), np.nextafter(0.0, 1.0))
 
 
 def _quiet(x: NDArray[Any], y: NDArray[Any], rng: np.random.Generator, options: Any) -> float:
     """p-value of a whole test, without the warnings that each trial would repeat."""
-    return _unwarned(lambda: two_sample_test(x, y, rng=rng, shuffle=False, **options).pvalue)
-
-
-def _unwarned(test: Callable[[], float]) -> float:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NosplitWarning)
-        return test()
+    with unwarned():
+        return two_sample_test(x, y, rng=rng, shuffle=False, **options).pvalue
 
 
 def _summary(pvalues: Array, alpha: float) -> CalibrationCheck:
@@ -308,7 +302,6 @@ def seed_sensitivity(
         if name in options:
             raise InputError(f"`{name}` must not be given: it is what changes from test to test.")
 
-    def pvalue(seed: int) -> float:
-        return _unwarned(lambda: two_sample_test(x, y, rng=seed, **options).pvalue)
-
-    return SeedSensitivity(np.array([pvalue(seed) for seed in range(seeds)]), alpha)
+    with unwarned():
+        tests = [two_sample_test(x, y, rng=seed, **options) for seed in range(seeds)]
+    return SeedSensitivity(np.array([test.pvalue for test in tests]), alpha)

@@ -35,9 +35,12 @@ def compiled_fast(function: Callable[..., Any]) -> Any:
 
 def _compile(function: Callable[..., Any], fastmath: set[str]) -> Any:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    cached = numba.njit(cache=True, **options)(function)
-    if is_private(Path(str(cached.stats.cache_path))):
-        return cached
+    try:
+        cached = numba.njit(cache=True, **options)(function)
+        if is_private(Path(str(cached.stats.cache_path))):
+            return cached
+    except (RuntimeError, OSError):  # no folder for a cache can be written, or even looked at
+        pass
     return numba.njit(**options)(function)
 
 

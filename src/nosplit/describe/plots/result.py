@@ -24,7 +24,7 @@ from nosplit.describe.plots.style import (
     plain,
 )
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult, format_p
+from nosplit.inference.result import TestResult, said_p
 from nosplit.methods.laws import Flips
 
 __all__ = ["plot_null", "plot_pvalues", "plot_weights"]
@@ -183,7 +183,7 @@ def _range(ends: list[float], threshold: float) -> tuple[float, float]:
 
 def _mark_statistic(ax: Axes, res: TestResult, low: float, high: float) -> None:
     """A line at the statistic, or an arrow to it at the edge."""
-    label = f"statistic {res.statistic:.3g} (p = {format_p(res.log_pvalue)})"
+    label = f"statistic {res.statistic:.3g} ({said_p(res.log_pvalue)})"
     room = 0.04 * (high - low)
     if low - FARTHEST * (high - low) <= res.statistic <= low + FARTHEST * (high - low):
         ax.axvline(res.statistic, color=RED, linewidth=2.4, label=label)

@@ -96,7 +96,7 @@ def _null(res: TestResult, alpha: float) -> dict[str, Any] | None:
     threshold = res.threshold(alpha)
     alt = (
         f"The statistic is {res.statistic:.4g}; chance alone would give at least as much with "
-        f"probability {format_p(res.log_pvalue)}."
+        f"probability {format_p(res.log_pvalue).replace('< ', 'below ')}."
     )
     if isinstance(res.null, Flips):
         drawn: Any = res.null.values[1:]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from nosplit.inference import questions
-from nosplit.inference.result import TestResult, format_p
+from nosplit.inference.result import TestResult, said_p
 
 __all__ = ["Story", "calibration_words", "chance", "method_words", "pairs_words", "story_of"]
 
@@ -117,7 +117,7 @@ def verdict_words(res: TestResult, alpha: float) -> list[str]:
     return [
         (
             f"{story.if_null}, {story.finding} would turn up {chance(res.pvalue)} by chance "
-            f"(p = {format_p(res.log_pvalue)}). That is {compared} the {limit} that was agreed to "
+            f"({said_p(res.log_pvalue)}). That is {compared} the {limit} that was agreed to "
             f"count as evidence (level {alpha:g})."
         ),
         story.rejected if rejects else story.kept,
