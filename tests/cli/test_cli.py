@@ -129,7 +129,7 @@ def test_columns_are_matched_by_name(run, files, samples):
     assert code == 2
     assert err == (
         "error: `c.csv` must have the columns of `a.csv`, but lacks 'b' and has 'c' besides. Say "
-        "which to compare with columns=, or leave some out with exclude=.\n"
+        "which to compare with --columns, or leave some out with --exclude.\n"
     )
 
 
@@ -182,7 +182,7 @@ def test_as_a_module_piped(files):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--alpha 2", "`alpha` must be strictly between 0 and 1, got 2.0"),
+        ("--alpha 2", "`--alpha` must be strictly between 0 and 1, got 2.0"),
         ("--alpha five", "--alpha"),
         ("--method osst", "Did you mean 'ost'?"),
         ("--pairs lineal", "Did you mean 'linear'?"),
@@ -192,7 +192,7 @@ def test_as_a_module_piped(files):
         ("--pairs 1000", "a window is at most 29 here"),
         ("--calibration exakt", "Did you mean 'exact'?"),
         ("--kernels papr6", "Did you mean 'paper6'?"),
-        ("--budget -1", "`budget` must be a positive number"),
+        ("--budget -1", "`--budget` must be a positive number"),
         ("--seed -1", "--seed"),
         ("--workers 0", "--workers"),
         ("--metod ost", "--method"),

@@ -77,13 +77,13 @@ def test_power_draws(run, files):
         (("--n", "500;1000"), "`--n` must be whole numbers separated by commas"),
         (("--n", "-5"), "`sizes` must be an int ≥ 2, got -5"),
         (("--n", ""), "`--n` must be whole numbers"),
-        (("--method", "naive"), "`method` naive is not a test"),
+        (("--method", "naive"), "`--method` naive is not a test"),
         (("--method", "ots"), "Did you mean 'ost'?"),
         (("--target", "1.5"), "`power` must be strictly between 0 and 1"),
-        (("--target", "0.01"), "`power` must be above `alpha`"),
+        (("--target", "0.01"), "`--target` must be above `--alpha`"),
         (("--plot", "power.txt"), "`--plot` must end in .png, .svg, .pdf"),
         (("--plot", "nowhere/power.png"), "`--plot` must be in a folder that exists"),
-        (("--kernels", "5"), "`kernels` must be one of"),
+        (("--kernels", "5"), "`--kernels` must be one of"),
     ],
 )
 def test_power_iv(run, files, options, message):
@@ -151,8 +151,8 @@ def test_calibrate_words_on_seeds(run, files):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--alpha", "0"), "`alpha` must be strictly between 0 and 1"),
-        (("--pairs", "complete"), '`pairs="complete"` has no normal limit'),
+        (("--alpha", "0"), "`--alpha` must be strictly between 0 and 1"),
+        (("--pairs", "complete"), "`--pairs complete` has no normal limit"),
         (("--method", "bst"), "Did you mean 'best'?"),
         (("--plot", "c.bmp"), "`--plot` must end in"),
     ],

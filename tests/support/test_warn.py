@@ -64,9 +64,6 @@ def test_other_threads_are_warned():
 
 
 def test_p_values_of_splits_are_positive():
-    x = 1.0 + 1e-9 * np.random.default_rng(0).normal(size=(2, 200, 1))
-    x[1] += np.arange(200)[:, None] % 2
-    found = calibration_check(
-        *x, trials=60, kernels="paper6", method="naive", pairs="linear", alpha=0.01
-    )
+    x = np.random.default_rng(1).normal(size=(2, 16, 1))
+    found = calibration_check(*x, trials=51, method="naive", pairs="linear")
     assert (found.pvalues > 0).all()

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import nosplit
-from nosplit._support.terminal import printable
 from nosplit.cli.demo import demo
+from nosplit.cli.ending import ERROR, finished, guarded, tolerant
 from nosplit.cli.goodness_of_fit import gof
 from nosplit.cli.independence import independence
 from nosplit.cli.plan import plan
@@ -17,7 +17,6 @@ from nosplit.cli.power import calibrate, power
 from nosplit.cli.profiles import profile
 from nosplit.cli.streams import accumulate, merge, result
 from nosplit.cli.two_sample import compare
-from nosplit.errors import InputError
 from nosplit.experiments.command import reproduce
 
 __all__ = ["app", "main"]
@@ -39,7 +38,7 @@ def _top(
         raise typer.Exit
 
 
-app.command("test")(compare)
+app.command("test")(guarded(compare))
 for command in (
     gof,
     independence,
@@ -53,13 +52,19 @@ for command in (
     plan,
     reproduce,
 ):
-    app.command()(command)
+    app.command()(guarded(command))
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line; exits with 0, 1 (`--exit-code`: the samples differ) or 2 (error)."""
+    """Run the command line; exits with 0, 1 (`--exit-code`: the samples differ) or 2 (error).
+
+    Other codes are those of signals: 130 after Ctrl-C, 141 if nobody reads what is printed.
+    """
+    tolerant()
     try:
         app(args)
-    except InputError as error:
-        typer.echo(printable(f"error: {error}"), err=True)
-        raise SystemExit(2) from None
+    except SystemExit as stop:
+        code = stop.code
+    else:
+        code = 0
+    raise SystemExit(finished(code if isinstance(code, int) else 0 if code is None else ERROR))

@@ -49,11 +49,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(help="Compare this column only; may be given again for more.", metavar="NAME"),
+    typer.Option(help="Compare these columns only, as in a,b; may be repeated.", metavar="NAMES"),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(help="Leave this column out; may be given again for more.", metavar="NAME"),
+    typer.Option(help="Leave these columns out, as in a,b; may be repeated.", metavar="NAMES"),
 ]
 Scale = Annotated[
     bool | None,

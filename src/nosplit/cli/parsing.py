@@ -15,12 +15,17 @@ def parse_pairs(text: str) -> Pairing | str | int:
     """A window such as 5, blocks:64, or a name as it is."""
     kind, _, size = text.partition(":")
     if kind == "blocks":
-        if not size.isdecimal():
+        if not _counts(size):
             raise InputError(
                 f"`--pairs` as blocks must have a size, as in blocks:64, got {text!r}."
             )
         return Blocks(int(size))
-    return int(text) if text.removeprefix("-").isdecimal() else text
+    return int(text) if _counts(text.removeprefix("-")) else text
+
+
+def _counts(text: str) -> bool:
+    """Whether a text is a number that can be counted to."""
+    return text.isdecimal() and len(text) <= 18
 
 
 def parse_model(text: str, p: int) -> models.SamplingModel:

@@ -27,6 +27,7 @@ from nosplit.cli.options import (
 )
 from nosplit.cli.parsing import parse_pairs
 from nosplit.cli.printing import print_json
+from nosplit.cli.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.power.level import CalibrationCheck
@@ -83,8 +84,8 @@ def power(
             cur,
             kernels=kernels,
             rng=seed,
-            columns=columns,
-            exclude=exclude,
+            columns=named(columns),
+            exclude=named(exclude),
             scale=scale,
             nan_policy=nan_policy,
         )
@@ -190,8 +191,8 @@ def calibrate(
         "method": method,
         "pairs": parse_pairs(pairs),
         "budget": budget,
-        "columns": columns,
-        "exclude": exclude,
+        "columns": named(columns),
+        "exclude": named(exclude),
         "scale": scale,
         "nan_policy": nan_policy,
         "workers": workers,

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -14,6 +15,7 @@ import typer
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
+from nosplit.cli.words import in_options
 from nosplit.describe.report import check_target
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
@@ -67,7 +69,8 @@ def finish(
         print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
     else:
         typer.echo(printable(title))
-        typer.echo(result.summary(alpha))
+        said = replace(result, warnings=tuple(map(in_options, result.warnings)))
+        typer.echo(said.summary(alpha))
     return typer.Exit(int(exit_code and rejects))
 
 

@@ -20,6 +20,7 @@ from nosplit.cli.options import (
 )
 from nosplit.cli.printing import as_options, print_json
 from nosplit.cli.targets import Force, check_target
+from nosplit.cli.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.sketch.profiles import Profile
@@ -67,8 +68,8 @@ def profile(
             frequencies=frequencies,
             nan_policy=nan_policy,
             scale=scale,
-            columns=columns,
-            exclude=exclude,
+            columns=named(columns),
+            exclude=named(exclude),
             least=least,
             like=None if like is None else nosplit.load_profile(like),
             rng=seed,

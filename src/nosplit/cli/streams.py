@@ -27,9 +27,11 @@ from nosplit.cli.options import (
     Scale,
     Seed,
 )
+from nosplit.cli.parsing import parse_pairs
 from nosplit.cli.printing import finish, print_json, quietly
 from nosplit.cli.profiles import merge_profiles
 from nosplit.cli.targets import Force, check_target
+from nosplit.cli.words import named
 from nosplit.data.encoding import Encoding
 from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.source import Source
@@ -85,13 +87,13 @@ def accumulate(
     kernels must agree: make the first, copy it, and give it to the others as --kernels-from.
     """
     check_target(out, force)
-    options = Options.of(scale, columns, exclude, nan_policy)
+    options = Options.of(scale, named(columns), named(exclude), nan_policy)
     with said_of(x=ref, y=cur):
         data = _Data.of(ref, cur, options)
         if kernels_from is None:
             acc = TwoSampleAccumulator(
                 None if kernels == "default" else kernels,
-                pairs=int(pairs) if pairs.isdecimal() else pairs,
+                pairs=_window(pairs),
                 ratio=_parse_ratio(ratio),
                 limit=limit,
                 encoding=data.encoding(),
@@ -102,6 +104,12 @@ def accumulate(
         data.feed(acc, None if no_shuffle else np.random.default_rng(seed))
     acc.save(out)
     _report(acc, out, as_json)
+
+
+def _window(text: str) -> str | int:
+    """The width of a window, or a name as it is: streams know no other pairs."""
+    found = parse_pairs(text)
+    return found if isinstance(found, str | int) else text
 
 
 def _fitting(path: str, asked: bool) -> TwoSampleAccumulator:
@@ -218,7 +226,7 @@ def result(
 
 def _parse_ratio(text: str) -> tuple[int, int]:
     a, colon, b = text.partition(":")
-    if not (colon and a.isdecimal() and b.isdecimal()):
+    if not (colon and a.isdecimal() and b.isdecimal() and len(text) < 20):
         raise InputError(f"`--ratio` must be two numbers, as in 1:3, got {text!r}.")
     return int(a), int(b)
 

@@ -32,6 +32,7 @@ from nosplit.cli.options import (
 )
 from nosplit.cli.parsing import parse_pairs
 from nosplit.cli.printing import as_options, check_report, finish, quietly, write_report
+from nosplit.cli.words import named
 from nosplit.data.files.opening import said_of
 
 __all__ = ["compare"]
@@ -79,8 +80,8 @@ def compare(
             budget=budget,
             rng=seed,
             shuffle=not no_shuffle,
-            columns=columns,
-            exclude=exclude,
+            columns=named(columns),
+            exclude=named(exclude),
             scale=scale,
             nan_policy=nan_policy,
             workers=workers,

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
