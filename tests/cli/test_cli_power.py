@@ -79,7 +79,7 @@ def test_power_draws(run, files):
         (("--n", ""), "`--n` must be whole numbers"),
         (("--method", "naive"), "`--method` naive is not a test"),
         (("--method", "ots"), "Did you mean 'ost'?"),
-        (("--target", "1.5"), "`power` must be strictly between 0 and 1"),
+        (("--target", "1.5"), "`--target` must be strictly between 0 and 1"),
         (("--target", "0.01"), "`--target` must be above `--alpha`"),
         (("--plot", "power.txt"), "`--plot` must end in .png, .svg, .pdf"),
         (("--plot", "nowhere/power.png"), "`--plot` must be in a folder that exists"),

@@ -782,13 +782,16 @@ def test_no_files_iv():
     assert (
         error("nowhere.parquet") == "`nowhere.parquet` cannot be read: No such file or directory."
     )
-    assert error("nowhere") == "`nowhere` must end in .npy, .npz, .csv, .parquet, got no ending."
+    assert (
+        error("nowhere")
+        == "`nowhere` must end in .npy, .npz, .csv, .tsv, .csv.gz, .parquet, got no ending."
+    )
     assert error("folder") == "`folder` is a folder without .parquet files."
     assert error("*.parquet") == "`*.parquet` matches no file."
     assert "must match .parquet files only, got 'notes.txt'" in error("folder/*")
     assert "rename it" in error("a.pq")
     assert "rename it" in error("a.parque")
-    assert "text with commas" in error("a.tsv")
+    assert "text with commas, semicolons or tabs" in error("a.txt")
     Path("folder/day=1").mkdir()
     write("folder/day=1/a.parquet", normal(10))
     assert "values in the names of its folders ('day=1')" in error("folder")

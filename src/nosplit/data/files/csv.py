@@ -1,4 +1,6 @@
-"""Text files: .csv, with or without a line of names.
+"""Text files: .csv and .tsv, packed or not, with or without a line of names.
+
+What stands between cells, and whether decimals have commas, is found from the first lines.
 
 With Arrow, columns may be numbers, text, booleans or dates, and the file may be larger than memory.
 Without it, they are numbers.
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
+from nosplit.data.files.csv_form import COMMAS, Form, form_of, opened, unpacked_size
 from nosplit.data.files.source import Strand, check_names, reading
 from nosplit.errors import InputError
 
@@ -26,7 +29,6 @@ __all__ = ["CsvFile", "open_csv"]
 
 # Cells that mean that a value is missing, unless they are quoted.
 MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"]
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 BLOCK = 1 << 22
 NEWLINE, RETURN = b"\n\r"
 # Bytes to a value, about, where its number is only guessed at.
@@ -49,6 +51,8 @@ class CsvFile:
         Number of columns.
     skip : int
         Lines before the first row.
+    form : Form
+        What stands between cells, and in decimals.
     """
 
     path: str
@@ -56,6 +60,7 @@ class CsvFile:
     names: tuple[str, ...] | None
     width: int
     skip: int
+    form: Form = COMMAS
 
     @property
     def n_rows(self) -> None:
@@ -66,7 +71,7 @@ class CsvFile:
     def n_lines(self) -> int:
         """Lines that are neither blank nor names: the rows, unless some are broken by quotes."""
         count, last, start, before = 0, -1, 0, b"\n"
-        with reading(self.file, ".csv"), self.file.open("rb") as stream:
+        with reading(self.file, ".csv"), opened(self.file) as stream:
             while block := stream.read(BLOCK):
                 text = np.frombuffer(before + block, dtype=np.uint8)
                 ends = np.flatnonzero(text[1:] == NEWLINE)
@@ -81,7 +86,7 @@ class CsvFile:
     def n_values(self) -> int:
         """Rows times columns, about, from the size of the file."""
         with reading(self.file, ".csv"):
-            return self.file.stat().st_size // VALUE
+            return unpacked_size(self.file) // VALUE
 
     def whole(self) -> Any:
         """All rows: a table, or an array of numbers where there are no names (or no Arrow)."""
@@ -122,14 +127,15 @@ class CsvFile:
 def open_csv(path: str, file: Path) -> CsvFile:
     """Look at the first lines, which may be names."""
     with reading(file, ".csv"):
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             head = stream.read(BLOCK)
         text = head.decode("utf-8-sig", errors="replace")
-        first = next(_cells(text.split("\n")), None)
+        form = form_of(text)
+        first = next(_cells(text.split("\n"), form), None)
     if first is None:
         raise InputError(f"`{path}` is empty.")
     number, cells = first
-    named = not any(map(_is_number, cells))
+    named = not any(map(form.is_number, cells))
     rest = text.split("\n")[number:]
     if named and not any(map(str.strip, rest)) and len(head) < BLOCK:
         _check_text(path, head)
@@ -137,7 +143,7 @@ def open_csv(path: str, file: Path) -> CsvFile:
     names = tuple(cells) if named else None
     if names:
         _check_header(path, names)
-    return CsvFile(path, file, names, len(cells), number if named else 0)
+    return CsvFile(path, file, names, len(cells), number if named else 0, form)
 
 
 def _check_header(path: str, names: Sequence[str]) -> None:
@@ -164,8 +170,11 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             column_types=types,
+            decimal_point=source.form.decimal,
         ),
-        "parse_options": arrow.ParseOptions(newlines_in_values=types is None),
+        "parse_options": arrow.ParseOptions(
+            delimiter=source.form.separator, newlines_in_values=types is None
+        ),
     }
 
 
@@ -196,7 +205,7 @@ def _check_columns(source: CsvFile, table: Any) -> None:
     text = [i for i, f in enumerate(table.schema) if pa.types.is_string(f.type)]
     for i in text:
         cells = table.column(i).unique()
-        if compute.any(compute.match_substring_regex(cells, NUMBER)).as_py():
+        if compute.any(compute.match_substring_regex(cells, source.form.number)).as_py():
             raise ValueError("a column with both numbers and text")
         if table.num_columns == 1 and compute.all(compute.match_substring_regex(cells, "[;\t]")):
             cell = next(cell.as_py() for cell in table.column(i) if cell.is_valid)
@@ -226,12 +235,13 @@ def _picked(table: Any, columns: Sequence[str] | None) -> Any:
 def _numbers(source: CsvFile) -> NDArray[Any]:
     """All rows of a file of numbers, read by NumPy."""
     with reading(source.file, ".csv"):
-        data = source.file.read_bytes()
+        data = _bytes(source.file)
     _check_text(source.path, data)
     lines = data.decode("utf-8-sig").split("\n")
+    rows = [line.replace(source.form.decimal, ".") for line in lines[source.skip :]]
     try:
         values = np.loadtxt(
-            lines[source.skip :], delimiter=",", quotechar='"', comments=None, ndmin=2
+            rows, delimiter=source.form.separator, quotechar='"', comments=None, ndmin=2
         )
     except ValueError as error:
         _explain(source, lines)
@@ -243,9 +253,9 @@ def _numbers(source: CsvFile) -> NDArray[Any]:
 
 
 def _explain_numbers(source: CsvFile, lines: Sequence[str]) -> None:
-    for number, cells in _cells(lines):
+    for number, cells in _cells(lines, source.form):
         for column, cell in enumerate(cells, start=1):
-            if number > source.skip and not _is_number(cell):
+            if number > source.skip and not source.form.is_number(cell):
                 got = repr(cell) if cell else "an empty cell"
                 raise InputError(
                     f"`{source.path}` must hold numbers, got {got} in line {number}, column "
@@ -266,7 +276,7 @@ def _explained(source: CsvFile) -> Iterator[None]:
         if "is not a readable" not in str(error):
             raise
         with reading(source.file, ".csv"):
-            data = source.file.read_bytes()
+            data = _bytes(source.file)
         _check_text(source.path, data)
         with reading(source.file, ".csv"):
             _explain(source, data.decode("utf-8-sig").split("\n"))
@@ -287,12 +297,13 @@ def _explain(source: CsvFile, lines: Sequence[str]) -> None:
     """Raise an error that names the first row of another length, or the cell of another type."""
     numbers: set[int] = set()
     text: dict[int, tuple[int, str]] = {}
-    rows = [(number, cells) for number, cells in _cells(lines) if number > source.skip]
+    found = _cells(lines, source.form)
+    rows = [(number, cells) for number, cells in found if number > source.skip]
     for i, (number, cells) in enumerate(rows):
         if len(cells) != source.width:
             raise _other_width(source, len(cells), None if i == 0 else number)
         for column, cell in enumerate(cells, start=1):
-            if _is_number(cell):
+            if source.form.is_number(cell):
                 numbers.add(column)
             elif cell not in MISSING:
                 text.setdefault(column, (number, cell))
@@ -315,20 +326,17 @@ def _other_width(source: CsvFile, width: int, line: int | None) -> InputError:
     )
 
 
-def _cells(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _bytes(file: Path) -> bytes:
+    with opened(file) as stream:
+        return stream.read()
+
+
+def _cells(lines: Sequence[str], form: Form) -> Iterator[tuple[int, list[str]]]:
     """Number (from 1) and cells of every line that is not blank."""
-    reader = csv.reader(lines)
+    reader = csv.reader(lines, delimiter=form.separator)
     try:
         for cells in reader:
             if any(map(str.strip, cells)) or len(cells) > 1:
                 yield reader.line_num, [cell.strip() for cell in cells]
     except csv.Error as error:
         raise ValueError(f"{error} in line {reader.line_num}") from error
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # which Python allows in numbers, and files do not

@@ -1,4 +1,8 @@
-"""Arrays in files: .npy, mapped into memory, and .npz.
+"""Arrays in files: .npy, read in blocks, and .npz.
+
+Rows of .npy files are read, not mapped into memory: a file that is cut short meanwhile then raises
+an error, and does not end the interpreter. (Files in the order of columns are mapped: do not write
+to those while they are read.)
 
 Pickled objects are never loaded: reading a file must not run what is in it.
 """
@@ -37,10 +41,13 @@ class ArrayFile:
         What was asked for.
     values : array, shape (n, p)
         Its values; for .npy still in the file.
+    file : Path, optional
+        The file, if rows lie in it one after the other.
     """
 
     path: str
     values: NDArray[Any]
+    file: Path | None = None
 
     @property
     def n_rows(self) -> int:
@@ -59,7 +66,24 @@ class ArrayFile:
 
     def whole(self) -> NDArray[Any]:
         """All rows."""
-        return check_sample(self.values, self.path, finite=False)
+        return check_sample(self._read(0, len(self.values)), self.path, finite=False)
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        """Some rows."""
+        if self.file is None or not isinstance(self.values, np.memmap):
+            return self.values[start:stop]
+        stop = min(stop, len(self.values))
+        width, dtype = self.values.shape[1], self.values.dtype
+        with reading(self.file, ".npy"):
+            rows = np.fromfile(
+                self.file,
+                dtype,
+                count=(stop - start) * width,
+                offset=self.values.offset + start * width * dtype.itemsize,
+            )
+        if rows.size != (stop - start) * width:
+            raise InputError(f"`{self.path}` was cut short while it was read.")
+        return rows.reshape(-1, width)
 
     def batches(
         self,
@@ -69,7 +93,7 @@ class ArrayFile:
     ) -> Iterator[NDArray[Any]]:
         """Arrays of about `rows` rows: in order, or from many places at once."""
         if rng is None:
-            return (self.values[i : i + rows] for i in range(0, len(self.values), rows))
+            return (self._read(i, i + rows) for i in range(0, len(self.values), rows))
         return map(np.concatenate, in_turn(self.strands(rows, columns, rng)))
 
     def strands(
@@ -83,16 +107,17 @@ class ArrayFile:
 
     def _parts(self, start: int, stop: int, number: int) -> Iterator[NDArray[Any]]:
         cuts = (start + (stop - start) * i // number for i in range(number + 1))
-        return (self.values[a:b] for a, b in pairwise(cuts))
+        return (self._read(a, b) for a, b in pairwise(cuts))
 
 
 def open_npy(path: str, file: Path) -> ArrayFile:
-    """Map an array into memory."""
+    """See what an array is, without reading it."""
     with reading(file, ".npy"):
         with file.open("rb") as stream:  # memory-mapping reports a missing magic less clearly
             np.lib.format.read_magic(stream)
         values = np.load(file, mmap_mode="r", allow_pickle=False)
-        return ArrayFile(path, _rows(values, path))
+        in_order = values.flags.c_contiguous
+        return ArrayFile(path, _rows(values, path), file if in_order else None)
 
 
 def open_npz(path: str, file: Path, member: str) -> ArrayFile:
@@ -111,6 +136,8 @@ def open_npz(path: str, file: Path, member: str) -> ArrayFile:
                 f"Pick one as {file.name}:{names[0] if names else 'name'}."
             )
         values = archive[member or names[0]]
+        if not isinstance(values, np.ndarray):
+            raise InputError(f"`{path}` must hold an array, got something else.")
         return ArrayFile(path, _rows(values, path))
 
 

@@ -1,4 +1,4 @@
-"""Files → samples: .npy, .npz, .csv, .parquet, and folders and globs of .parquet.
+"""Files → samples: .npy, .npz, .csv, .tsv, .parquet, and folders and globs of .parquet.
 
 A source says what is in a file before it is read; it is then read whole, or in batches.
 """
@@ -22,9 +22,9 @@ from nosplit.errors import InputError
 
 __all__ = ["is_path", "open_source", "said_of"]
 
-SUFFIXES = (".npy", ".npz", ".csv", ".parquet")
+SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".csv.gz", ".parquet")
 # Endings that people give to the same formats.
-ALSO = {".pq": ".parquet", ".parq": ".parquet", ".txt": ".csv", ".tsv": ".csv"}
+ALSO = {".pq": ".parquet", ".parq": ".parquet", ".txt": ".csv", ".gz": ".csv.gz"}
 
 
 def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
@@ -38,9 +38,10 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     Parameters
     ----------
     path : str or Path
-        A file that ends in .npy, .npz (`file.npz:name` picks one of several arrays), .csv or
-        .parquet; or a folder or a glob of .parquet files, which are taken in the order of their
-        names. A first line of a .csv without any number holds the names of the columns.
+        A file that ends in .npy, .npz (`file.npz:name` picks one of several arrays), .csv, .tsv
+        (or .csv.gz, .tsv.gz) or .parquet; or a folder or a glob of .parquet files, which are taken
+        in the order of their names. In text, commas, semicolons, tabs or bars stand between cells,
+        and a first line without any number holds the names of the columns.
 
     Returns
     -------
@@ -60,21 +61,31 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     with reading(text, "file"):
         several = _parquet_files(text)
     if several is not None:
+        for file in several:
+            _check_file(str(file), file)
         return open_parquet(text, several)
     name, member = text, ""
     if ".npz:" in text:
         name, _, member = text.rpartition(":")
     file = Path(name)
-    match file.suffix.lower():
+    _check_file(text, file)
+    match "".join(file.suffixes[-2:] if file.suffix.lower() == ".gz" else file.suffix).lower():
         case ".npy":
             return open_npy(text, file)
         case ".npz":
             return open_npz(text, file, member)
-        case ".csv":
+        case ".csv" | ".tsv" | ".csv.gz" | ".tsv.gz":
             return open_csv(text, file)
         case ".parquet":
             return open_parquet(text, [file])
     raise _unknown(text, file.suffix)
+
+
+def _check_file(path: str, file: Path) -> None:
+    """Refuse what is there but no file: a pipe without a writer would be waited for, for ever."""
+    with reading(path, "file"):
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise InputError(f"`{path}` must be a file, got a device or a pipe.")
 
 
 def _parquet_files(path: str) -> list[Path] | None:
@@ -119,8 +130,8 @@ def _unknown(path: str, suffix: str) -> InputError:
     )
     got = repr(suffix) if suffix else "no ending"
     hint = f" If it holds what {near} files hold, rename it." if near else ""
-    if suffix in (".tsv", ".txt"):
-        hint = " If it is text with commas between cells, rename it to .csv."
+    if suffix == ".txt":
+        hint = " If it is text with commas, semicolons or tabs between cells, rename it to .csv."
     return InputError(f"`{path}` must end in {', '.join(SUFFIXES)}, got {got}.{hint}")
 
 
