@@ -21,6 +21,7 @@ __all__ = [
     "check_dense",
     "check_finite",
     "check_flag",
+    "check_flags",
     "check_fraction",
     "check_int",
     "check_joint",
@@ -249,6 +250,12 @@ def check_flag(value: bool, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"`{name}` must be True or False, got {value!r}.")
     return bool(value)
+
+
+def check_flags(**flags: bool) -> None:
+    """Several flags at once."""
+    for name, value in flags.items():
+        check_flag(value, name)
 
 
 def check_budget(budget: float) -> float:

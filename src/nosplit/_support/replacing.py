@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,6 +14,10 @@ from typing import Any, BinaryIO
 from nosplit.errors import FileError
 
 __all__ = ["kind_of", "replace_file"]
+
+
+# Seconds after which a file that was to take the place of another is nobody's.
+STALE = 3600.0
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any]) -> None:
@@ -28,11 +34,20 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any])
     try:
         _write(new, write)
         os.replace(new, target)  # noqa: PTH105 (as tests replace it)
+        _tidy(target)
     except OSError as error:
         raise FileError(f"`{path}` cannot be written: {error.strerror or error}.") from error
     finally:
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
+
+
+def _tidy(target: Path) -> None:
+    """Remove what writers left behind that were killed; those of the last hour may still write."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE:
+                left.unlink()
 
 
 def _write(new: Path, write: Callable[[BinaryIO], Any]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_flag
 from nosplit.api.profile import load_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
@@ -58,7 +57,7 @@ def against_profile(
         exclude=_excluded(profile, options),
         nan_policy=_policy(profile, options),
         rng=rng,
-        shuffle=check_flag(shuffle, "shuffle"),
+        shuffle=shuffle,
         workers=workers,
     )
 

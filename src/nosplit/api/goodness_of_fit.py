@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_flag, check_rng, check_sample
+from nosplit._support.checks import check_flags, check_int, check_rng, check_sample
 from nosplit._support.types import Array
 from nosplit.api.sketches import sketched_fit
 from nosplit.data.encoding import Encoding
@@ -37,7 +37,7 @@ from nosplit.inference.simulation import simulate
 from nosplit.kernels import IMQ
 from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
-from nosplit.models.scores import Score, scores_of
+from nosplit.models.scores import Score, as_model, scores_of
 from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
@@ -80,7 +80,8 @@ def goodness_of_fit_test(
         the model's.
     score : model, callable or array_like
         ∇ log q of the model: a function from an (n, p) array to an (n, p) array (of NumPy, torch
-        or JAX), the (n, p) array of its values at x, or a model of `nosplit.models`.
+        or JAX), the (n, p) array of its values at x, a model of `nosplit.models`, or a distribution
+        of `scipy.stats` with its parameters set.
     kernels : None, Kernel, sequence of them or callable
         Gaussian, IMQ or Matern (nu = 1.5 or 2.5) kernels. By default IMQ and Gaussian kernels
         around the median distance; a callable gets that distance and returns kernels.
@@ -134,7 +135,8 @@ def goodness_of_fit_test(
     >>> res.reject(0.05), res.calibration
     (True, 'wild')
     """
-    score = read_if_path(score)
+    check_flags(shuffle=shuffle, progress=progress, dependent=dependent)
+    score = as_model(read_if_path(score))
     data = one_sample(read_if_path(x), Options.of(scale, columns, exclude, nan_policy))
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, x)
@@ -147,7 +149,7 @@ def goodness_of_fit_test(
     else:
         sampling = isinstance(score, SamplingModel)
         how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        mixer = generator if check_flag(shuffle, "shuffle") else None
+        mixer = generator if shuffle else None
         if isinstance(how.pairing, Sketch):
             done = sketched_fit(
                 *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers
@@ -187,8 +189,7 @@ def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple
         )
     if data.left_out and not callable(score) and not isinstance(score, Model):
         score = np.asarray(score)[data.kept]
-    if isinstance(thin, bool) or not isinstance(thin, int) or thin < 1:
-        raise InputError(f"`thin` must be an int ≥ 1, got {thin!r}.")
+    thin = check_int(thin, "thin", least=1)
     scores = scores_of(score, rows)
     if thin > 1:
         rows, scores = rows[::thin].copy(), scores[::thin].copy()
@@ -244,6 +245,8 @@ def _sampled(
 ) -> SteinUnits:
     """As many rows from the model, treated as the sample was."""
     x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
+    if not np.isfinite(x).all():
+        raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
     return _rows(*scaler(x, scores_of(model, x)), kernels, None)
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_rng
+from nosplit._support.checks import check_flags, check_rng
 from nosplit.api.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
-from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
-from nosplit.families.independence import HsicUnits
+from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.outcome import to_result
 from nosplit.inference.plan import HsicSizes, choose
@@ -27,8 +26,6 @@ from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]
-
-LARGEST_UNIT = 64
 
 
 def independence_test(
@@ -104,6 +101,7 @@ def independence_test(
     >>> res.reject(0.05), res.calibration
     (True, 'exact')
     """
+    check_flags(shuffle=shuffle, progress=progress)
     options = Options.of(scale, columns, exclude, nan_policy)
     (x, y), encodings, left_out = two_variables(read_if_path(x), read_if_path(y), options)
     left, right = as_variables(x, y, encodings)
@@ -149,9 +147,7 @@ def independence_test(
 
 
 def _sizes(x: Variable, y: Variable, kernels: TensorKernels, unit_size: int) -> HsicSizes:
-    whole = isinstance(unit_size, int) and not isinstance(unit_size, bool)
-    if not whole or not 2 <= unit_size <= LARGEST_UNIT:
-        raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")
+    unit_size = check_unit_size(unit_size)
     discrete = (x.discrete, y.discrete)
     bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
     n = len(x.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_finite, check_flag, check_rng
+from nosplit._support.checks import Seed, check_finite, check_flags, check_rng
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.plan import sizes_of
 from nosplit.data.changes import column_changes
@@ -130,6 +130,7 @@ def two_sample_test(
     >>> res.n_pairs, res.reject(0.05)
     (2000, True)
     """
+    check_flags(shuffle=shuffle, progress=progress)
     options = Options.of(scale, columns, exclude, nan_policy)
     if is_profile(x) or is_profile(y):
         generator = check_rng(rng)
@@ -178,7 +179,7 @@ def two_sample_test(
     recipe = data.recipe(kernels)
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    mixer = generator if check_flag(shuffle, "shuffle") else None
+    mixer = generator if shuffle else None
     if isinstance(how.pairing, Sketch):
         sketched = sketch_samples(
             x,

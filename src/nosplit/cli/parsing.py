@@ -41,7 +41,7 @@ def parse_model(text: str, p: int) -> models.SamplingModel:
     match name, given:
         case "normal", []:
             return models.MultivariateNormal(origin)
-        case "normal", [mean, sd]:
+        case "normal", [mean, sd] if sd * sd < np.inf:
             return models.MultivariateNormal(origin + mean, sd * sd)
         case "t", [dof]:
             return models.StudentT(dof, origin)
@@ -67,7 +67,12 @@ def _scipy_model(name: str, given: list[float], text: str, p: int) -> models.Sam
         frozen = law(*given)
         valid = bool(np.all(np.isfinite(frozen.support()) | np.isinf(frozen.support())))
     except (TypeError, ValueError) as error:
-        raise InputError(f"`--model` {text!r} does not have its parameters: {error}.") from error
+        shapes = [*(law.shapes or "").replace(" ", "").split(","), "loc", "scale"]
+        wanted = ", ".join(filter(None, shapes))
+        raise InputError(
+            f"`--model` {name} must have its parameters ({wanted}; the last two may be left out), "
+            f"as in {name}:{','.join('1' for _ in shapes[:-2]) or '0,1'}, got {text!r}."
+        ) from error
     if not valid:
         raise InputError(f"`--model` {text!r} has parameters out of range.")
     return models.from_scipy(frozen)

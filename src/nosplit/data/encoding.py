@@ -143,7 +143,7 @@ class Encoding:
 
     # -- rows --------------------------------------------------------------------------------
 
-    def encode(self, table: Any, label: str = "table") -> Array:
+    def encode(self, table: Any, label: str = "table", kept: Mask | None = None) -> Array:
         """Rows of numbers, (n, width); under "omit" of the rows in which nothing is missing.
 
         Parameters
@@ -152,9 +152,11 @@ class Encoding:
             With the columns the encoding was fitted on, in any order, and maybe others.
         label : str
             What to call it in messages.
+        kept : array of bool, optional
+            Which rows to encode, if that is decided elsewhere too.
         """
         raws = self.read(as_source(table, label))
-        return self.rows_of(raws, self.kept_of(raws))
+        return self.rows_of(raws, self.kept_of(raws) if kept is None else kept)
 
     def kept(self, table: Any, label: str = "table") -> Mask:
         """Which rows of a table `encode` keeps."""

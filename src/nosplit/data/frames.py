@@ -32,6 +32,7 @@ __all__ = [
     "code_of",
     "is_table",
     "native_columns",
+    "numbers_of",
 ]
 
 NUMBER, UNKNOWN = "numbers", "missing values only"
@@ -249,6 +250,13 @@ def _from_arrow(column: Any, pa: Any) -> Raw | None:
 def _numbers(column: Any, pa: Any) -> Array:
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return _floats(values)
+
+
+def numbers_of(series: Any) -> Array:
+    """A narwhals series of numbers as floats, NaN where one is missing."""
+    pa = extra("pyarrow", "tables")
+    column = series.to_arrow()
+    return _numbers(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column, pa)
 
 
 def _times(column: Any, pa: Any) -> Raw:

@@ -13,6 +13,7 @@ from nosplit._support.checks import check_finite, check_int, check_sample
 from nosplit._support.types import Array
 from nosplit.data.encoding import Column, Encoding, Mask
 from nosplit.data.files.opening import is_path, open_source
+from nosplit.data.files.source import MOST_COLUMNS
 from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_rows
 from nosplit.data.fit_encoding import read_one, read_two, robust_scale
 from nosplit.data.frames import CATEGORIES, NUMBER, as_source, is_table
@@ -36,6 +37,10 @@ def some_columns(p: int, categorical: int) -> Encoding:
     """An encoding of p columns of which so many are categories, for planning."""
     if check_int(categorical, "categorical", least=0) > p:
         raise InputError(f"`categorical` must be at most p = {p}, got {categorical}.")
+    if not categorical:
+        return Encoding((Column("0", NUMBER),))  # kernels for numbers do not ask how many
+    if p > MOST_COLUMNS:
+        raise InputError(f"`p` must be at most {MOST_COLUMNS:,} in tables, got {p:,}.")
     kinds = [NUMBER] * (p - categorical) + [CATEGORIES[0]] * categorical
     return Encoding(tuple(Column(str(i), kind) for i, kind in enumerate(kinds)))
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nosplit._support.checks import check_int
-from nosplit._support.terminal import wrapped
+from nosplit._support.terminal import printable, wrapped
 from nosplit._support.types import Array
 from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.effect import Effect, KernelEffect
@@ -150,7 +150,7 @@ class Explanation:
         }
 
     def __repr__(self) -> str:
-        names = ", ".join(column.name for column in self.ranked()[:3])
+        names = ", ".join(printable(column.name) for column in self.ranked()[:3])
         return f"Explanation(effect={self.effect.crossfitted:.3g}, columns={names})"
 
     def __str__(self) -> str:
@@ -213,4 +213,4 @@ def _percents(column: ColumnEffect) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"
+    return printable(name if len(name) <= 40 else name[:39] + "…")

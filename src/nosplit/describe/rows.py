@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Array, Index
-from nosplit.data.frames import native_columns
+from nosplit.data.frames import native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
@@ -114,7 +114,7 @@ def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ..
 def _values(series: Any) -> NDArray[Any]:
     """Numbers as floats, times as they are, all else as objects; missing: NaN, NaT or None."""
     if series.dtype.is_numeric():
-        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+        return numbers_of(series)
     if series.dtype.is_temporal():
         return np.asarray(series.to_numpy())
     values = np.empty(len(series), dtype=object)

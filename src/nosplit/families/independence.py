@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
+from nosplit.errors import InputError
 from nosplit.families.cells import Cells, aligned_block, tile_block
 from nosplit.kernels.tensor import TensorBank
 from nosplit.pairs.draws import unwrapped
@@ -32,7 +33,17 @@ from nosplit.pairs.labellings import Labels, Tables, pairs_of
 from nosplit.pairs.order import Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["Blocks", "HsicUnits"]
+__all__ = ["Blocks", "HsicUnits", "check_unit_size"]
+
+LARGEST_UNIT = 64
+
+
+def check_unit_size(unit_size: Any) -> int:
+    """Observations to a unit."""
+    whole = isinstance(unit_size, (int, np.integer)) and not isinstance(unit_size, bool)
+    if not whole or not 2 <= unit_size <= LARGEST_UNIT:
+        raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")
+    return int(unit_size)
 
 
 @dataclass(frozen=True, eq=False)

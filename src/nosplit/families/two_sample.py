@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.families.unequal import Grouped
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import MOST_ROWS
+from nosplit.pairs.dealing import MOST_ROWS, Dealing
 from nosplit.pairs.draws import SignDraws, Signs, column_moments
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.order import Natural, Order, take
@@ -175,5 +175,5 @@ def two_sample_units(
         return Paired(x, y, x_order, y_order, bank, range(n))
     if n > m:
         return two_sample_units(y, x, y_order, x_order, bank)
-    starts = np.arange(n + 1) * min(m, MOST_ROWS * n) // n
+    starts = Dealing(n, m).starts(range(n))
     return Grouped(x, y, x_order, y_order, bank, starts, range(n))

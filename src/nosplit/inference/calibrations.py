@@ -20,6 +20,16 @@ __all__ = [
 ASYMPTOTIC = "asymptotic"
 
 
+# Random draws of a test: more take memory by the gigabyte.
+MOST_DRAWS = 10_000_000
+
+
+def _draws(flips: int) -> int:
+    if check_int(flips, "flips", least=19) > MOST_DRAWS:
+        raise InputError(f"`flips` must be at most {MOST_DRAWS:,}, got {flips:,}.")
+    return int(flips)
+
+
 @dataclass(frozen=True)
 class Exact:
     """Calibration by random sign flips or label permutations: exact at every sample size.
@@ -38,7 +48,7 @@ class Exact:
     flips: int = 999
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "flips", check_int(self.flips, "flips", least=19))
+        object.__setattr__(self, "flips", _draws(self.flips))
 
 
 WILD = "wild"

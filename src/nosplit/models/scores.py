@@ -13,10 +13,28 @@ from nosplit._support.checks import check_finite, numeric
 from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.models.laws import Model
+from nosplit.models.scipy import from_scipy
 
-__all__ = ["Score", "scores_of"]
+__all__ = ["Score", "as_model", "scores_of"]
 
 Score = Model | Callable[[Any], Any] | ArrayLike
+
+
+def as_model(score: Any) -> Any:
+    """A model of a distribution of `scipy.stats`; anything else as it is.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> as_model(stats.norm(1.0, 2.0)).score([[3.0]]).round(9)
+    array([[-0.5]])
+    """
+    if isinstance(score, Model | type) or not callable(getattr(score, "logpdf", None)):
+        return score
+    if hasattr(score, "freeze"):  # calling it would set its parameters, to the rows
+        name = getattr(score, "name", type(score).__name__)
+        raise InputError(f"`score` must have its parameters set, as in `scipy.stats.{name}(...)`.")
+    return score if callable(score) else from_scipy(score)
 
 
 def scores_of(score: Score, x: Array) -> Array:

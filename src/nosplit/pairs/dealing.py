@@ -8,10 +8,24 @@ import numpy as np
 
 from nosplit._support.types import Index
 
-__all__ = ["MOST_ROWS", "Dealing"]
+__all__ = ["MOST_ROWS", "Dealing", "evenly"]
 
 # Rows of the larger sample in a unit: a share of 1 + 1/16 of the smallest possible variance.
 MOST_ROWS = 16
+
+
+def evenly(units: range, rows: int, n_units: int) -> Index:
+    """Where each of the units begins, and the one after them, if n_units share so many rows.
+
+    Examples
+    --------
+    >>> evenly(range(1, 3), 8, 3)
+    array([2, 5, 8])
+    """
+    quotient, rest = divmod(rows, n_units)
+    places = np.arange(units.start, units.stop + 1, dtype=np.int64)
+    # Not places * rows // n_units: that product can overflow.
+    return places * quotient + places * rest // n_units
 
 
 @dataclass(frozen=True)
@@ -44,10 +58,8 @@ class Dealing:
 
     def starts(self, units: range) -> Index:
         """First row of the larger sample in each of the units, and in the one after them."""
-        quotient, rest = divmod(min(max(self.n, self.m), MOST_ROWS * self.n_units), self.n_units)
-        places = np.arange(units.start, units.stop + 1, dtype=np.int64)
-        # Not places * rows // units: that product can overflow.
-        return places * quotient + places * rest // self.n_units
+        rows = min(max(self.n, self.m), MOST_ROWS * self.n_units)
+        return evenly(units, rows, self.n_units)
 
     def rows(self, units: range) -> tuple[range, range]:
         """Rows of x and rows of y in consecutive units."""

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import extra
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path, some_rows
-from nosplit.data.frames import is_table, native_columns
+from nosplit.data.frames import is_table, native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
@@ -95,8 +94,7 @@ def _matched(first: Sample, second: Sample) -> Sample:
 def _table_column(series: Any) -> NDArray[Any]:
     """Numbers as floats, times as they are, all else as objects with None where one is missing."""
     if series.dtype.is_numeric():
-        numbers = series.cast(extra("narwhals", "tables").Float64)
-        return np.asarray(numbers.to_numpy(), dtype=np.float64)
+        return numbers_of(series)
     if series.dtype.is_temporal():
         return np.asarray(series.to_numpy())
     values = np.empty(len(series), dtype=object)

@@ -19,7 +19,7 @@ from nosplit.data.files.source import Source
 from nosplit.engines.files.columns import Numbers, joined
 from nosplit.engines.files.drift import Features
 from nosplit.engines.files.mixing import InOrder, Mixer, ahead, side_by_side
-from nosplit.pairs.dealing import MOST_ROWS
+from nosplit.pairs.dealing import MOST_ROWS, evenly
 
 __all__ = ["Block", "Deal", "Reader", "blocks"]
 
@@ -69,8 +69,8 @@ class Deal:
     def starts(self, block: int) -> NDArray[np.int64]:
         """Where the larger file's rows of the units of a block begin; the first at 0."""
         first = block * self.block
-        units = np.arange(first, min(first + self.block, self.n_units) + 1)
-        starts = units * self.rows // self.n_units
+        units = range(first, min(first + self.block, self.n_units))
+        starts = evenly(units, self.rows, self.n_units)
         return np.asarray(starts - starts[0])
 
     def sizes(self, file: int) -> Iterable[int]:

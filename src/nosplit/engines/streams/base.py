@@ -246,7 +246,18 @@ class Accumulator(ABC):
             "kernels": kernels,
             "state": state_to_plain(self._state),
         }
+        self._check_body(path, body)
         write_document(path, body)
+
+    def _check_body(self, path: str | os.PathLike[str], body: dict[str, Any]) -> None:
+        """Refuse to write what would be refused when it is read."""
+        try:
+            state_from_plain(body["state"], self._state.bank, self._flow)
+        except InputError as error:
+            raise FileError(
+                f"`{path}` cannot be written, as it could not be read back: {error} Rescale the "
+                "data, for example to unit variance."
+            ) from error
 
     @classmethod
     def _restored(cls, path: str | os.PathLike[str], **known: Any) -> Self:
@@ -259,8 +270,10 @@ class Accumulator(ABC):
             )
         try:
             return cls._from_body(body, known)
-        except (InputError, TypeError, KeyError, AttributeError) as error:
+        except (InputError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise FileError(f"`{path}` is damaged: {error}") from error
+        except RecursionError as error:
+            raise FileError(f"`{path}` is damaged: kernels are nested too deep.") from error
 
     @classmethod
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -10,13 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, check_sample
-from nosplit.data.encoding import Encoding
+from nosplit.data.encoding import Encoding, Mask
 from nosplit.data.fit_encoding import read_one
 from nosplit.data.frames import NUMBER, as_source, code_of, is_table
 from nosplit.data.options import Options
-from nosplit.errors import InputError
+from nosplit.errors import InputError, NonFiniteError
+from nosplit.kernels import IMQ, Gaussian, Laplace, Matern, Polynomial
 
-__all__ = ["Side", "batch_rows"]
+__all__ = ["Side", "batch_rows", "check_sizes", "kept_together"]
+
+# Numbers of which products of products are finite, also if they are added up; and squares are.
+FOURTH_POWERS, SQUARES = 1e72, 1e150
+BOUNDED = (Gaussian, Laplace, IMQ, Matern)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,7 @@ class Side:
         *,
         first: bool,
         scale: str | None = None,
+        kept: Mask | None = None,
     ) -> Side:
         """Tables by their encoding, which the first of them brings; arrays as they are."""
         if encoding is None and is_table(value):
@@ -45,9 +52,9 @@ class Side:
             options = Options.of(scale, None, None, "raise")
             encoding = read_one(as_source(value, name), options).encoding()
         if encoding is not None and value is not None:
-            return cls(name, encoding.encode(value, name), encoding)
+            return cls(name, encoding.encode(value, name, kept), encoding)
         rows, discrete = (None, False) if value is None else _numbered(value)
-        return cls(name, rows, encoding, discrete)
+        return cls(name, rows if kept is None or rows is None else rows[kept], encoding, discrete)
 
     def check_numbers(self) -> None:
         """Check that there is nothing but numbers."""
@@ -77,6 +84,45 @@ def _numbered(value: ArrayLike) -> tuple[NDArray[Any], bool]:
         ) from error
     codes = np.array([code_of(category) for category in found.tolist()])
     return codes[where].reshape(array.shape), True
+
+
+def kept_together(
+    values: Sequence[Any], encodings: Sequence[Encoding | None]
+) -> NDArray[np.bool_] | None:
+    """Which observations have nothing missing in any of the variables; None if none is omitted."""
+    masks = [
+        encoding.kept(value, name)
+        for value, encoding, name in zip(values, encodings, "xy", strict=True)
+        if value is not None and encoding is not None and encoding.nan_policy == "omit"
+    ]
+    if not masks:
+        return None
+    lengths = {len(mask) for mask in masks} | {_length(value) for value in values}
+    if len(lengths) > 1:
+        raise InputError("`x` and `y` must have as many rows, observed together.")
+    return np.asarray(np.logical_and.reduce(masks))
+
+
+def _length(value: Any) -> int:
+    return as_source(value, "x").n_rows if is_table(value) else len(np.atleast_1d(value))
+
+
+def check_sizes(rows: Sequence[NDArray[Any]], bank: Any) -> None:
+    """Refuse numbers with which no kernel's values would be finite, before they wait for others.
+
+    Later it would be too late: what was taken in cannot be told from what came before.
+    """
+    kernels = () if bank is None else bank.kernels
+    bounded = bool(kernels) and all(isinstance(k, BOUNDED) for k in kernels)
+    degree = max([k.degree for k in kernels if isinstance(k, Polynomial)], default=1)
+    most = SQUARES if bounded else FOURTH_POWERS ** (1.0 / degree)
+    largest = max((float(np.max(np.abs(side), initial=0.0)) for side in rows), default=0.0)
+    if largest > most:
+        raise NonFiniteError(
+            f"The kernels' values would not be finite: the largest number is {largest:.2g} in "
+            f"size, and up to {most:.2g} will do. Nothing of this batch was taken in. Rescale the "
+            "data, for example to unit variance."
+        )
 
 
 def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray[Any] | None:

@@ -29,9 +29,7 @@ from nosplit.kernels.tensor import TensorBank
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.order import Natural
 
-__all__ = ["Observations", "Scored", "TwoSamples", "check_ratio", "check_unit_size"]
-
-LARGEST_UNIT = 64
+__all__ = ["Observations", "Scored", "TwoSamples", "check_ratio"]
 
 
 @dataclass(frozen=True)
@@ -156,13 +154,6 @@ def check_ratio(ratio: Any) -> tuple[int, int]:
             "a unit would add next to nothing. What is left over is counted as dropped."
         )
     return a, b
-
-
-def check_unit_size(unit_size: Any) -> int:
-    """Observations to a unit."""
-    if not _counts(unit_size) or not 2 <= unit_size <= LARGEST_UNIT:
-        raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")
-    return int(unit_size)
 
 
 def _counts(value: Any) -> bool:

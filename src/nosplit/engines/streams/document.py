@@ -23,7 +23,10 @@ LARGEST = 64 << 20
 
 def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
     """Write a document in place of what was there; on failure, what was there stays."""
-    data = json.dumps({"format": FORMAT, "version": VERSION, **body}, allow_nan=False).encode()
+    try:
+        data = json.dumps({"format": FORMAT, "version": VERSION, **body}, allow_nan=False).encode()
+    except ValueError as error:
+        raise FileError(f"`{path}` cannot be written: numbers are not finite.") from error
     if len(data) > LARGEST:
         raise FileError(
             f"`{path}` would take {len(data) >> 20} MB, and at most {LARGEST >> 20} MB are read "

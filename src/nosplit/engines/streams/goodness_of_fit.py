@@ -1,15 +1,17 @@
-"""Accumulators of goodness of fit and of independence."""
+"""Goodness-of-fit tests of streams."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from nosplit.data.encoding import Encoding
+from nosplit.data.frames import as_source
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import Side, batch_rows
+from nosplit.engines.streams.batches import Side, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import Caveat, InputError
@@ -20,7 +22,7 @@ from nosplit.inference.questions import GOODNESS
 from nosplit.kernels import Kernel
 from nosplit.kernels.stein import SteinBank
 from nosplit.models import Model
-from nosplit.models.scores import Score, scores_of
+from nosplit.models.scores import Score, as_model, scores_of
 
 __all__ = ["GoodnessOfFitAccumulator"]
 
@@ -67,6 +69,7 @@ class GoodnessOfFitAccumulator(Accumulator):
         limit: int = LIMIT,
         encoding: Encoding | None = None,
     ) -> None:
+        score = as_model(score)
         if score is not None and not (isinstance(score, Model) or callable(score)):
             raise InputError(
                 f"`score` must be a model or a function of rows, got {type(score).__name__}: "
@@ -103,10 +106,14 @@ class GoodnessOfFitAccumulator(Accumulator):
         side = Side.of(x, "x", self._encoding, first=waiting is None, scale="none")
         side.check_numbers()
         rows = batch_rows(side.rows, "x", None if waiting is None else waiting[0].shape[1])
+        omitted = 0 if side.encoding is None else as_source(x, "x").n_rows - len(side.rows)
+        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if rows is not None:
             rows = np.ascontiguousarray(rows, dtype=np.float64)
-            self._state = self._flow.feed(self._state, (rows, scores_of(self._score, rows)))
-            self._encoding = side.encoding
+            batch = rows, scores_of(self._score, rows)
+            check_sizes(batch, None)  # scores are multiplied, whatever the kernels
+            state, self._encoding = self._flow.feed(state, batch), side.encoding
+        self._state = state
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], score: Score | None = None) -> Self:
@@ -125,7 +132,8 @@ class GoodnessOfFitAccumulator(Accumulator):
     @classmethod
     def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
         encoding = settings["encoding"]
-        return {**settings, "encoding": encoding and Encoding.from_dict(encoding)}
+        known = None if encoding is None else Encoding.from_dict(encoding)
+        return {**settings, "encoding": known}
 
     def _described(self) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names

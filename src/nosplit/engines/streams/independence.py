@@ -6,13 +6,16 @@ import os
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+
 from nosplit.data.encoding import Encoding
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import Side, batch_rows
-from nosplit.engines.streams.blocks import Observations, check_unit_size
+from nosplit.engines.streams.batches import Side, batch_rows, check_sizes, kept_together
+from nosplit.engines.streams.blocks import Observations
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, tensor_kernels
+from nosplit.families.independence import check_unit_size
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.kernels.recipes import check_looks_at
 from nosplit.kernels.tensor import TensorBank
@@ -104,13 +107,20 @@ class IndependenceAccumulator(Accumulator):
         waiting = self._state.waiting
         first = waiting is None
         widths = [None, None] if waiting is None else [side.shape[1] for side in waiting]
-        given = zip((x, y), ("x", "y"), self._encodings, strict=True)
-        sides = [Side.of(value, name, encoding, first=first) for value, name, encoding in given]
+        kept = kept_together((x, y), self._encodings)
+        sides = [
+            Side.of(value, name, encoding, first=first, kept=kept)
+            for value, name, encoding in zip((x, y), ("x", "y"), self._encodings, strict=True)
+        ]
         one, two = (batch_rows(s.rows, s.name, w) for s, w in zip(sides, widths, strict=True))
         if (0 if one is None else len(one)) != (0 if two is None else len(two)):
             raise InputError("`x` and `y` must have as many rows, observed together.")
+        omitted = 0 if kept is None else int(np.count_nonzero(~kept))
+        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if one is None or two is None:
+            self._state = state
             return
+        check_sizes((one, two), None)
         discrete = sides[0].discrete, sides[1].discrete
         if self._discrete not in (None, discrete):
             raise InputError(
@@ -120,7 +130,7 @@ class IndependenceAccumulator(Accumulator):
         encodings, flow = (sides[0].encoding, sides[1].encoding), self._flow
         if first:
             flow = replace(flow, family=self._family(encodings, discrete))
-        self._state = flow.feed(self._state, (one, two))
+        self._state = flow.feed(state, (one, two))
         self._flow, self._discrete, self._encodings = flow, discrete, encodings
 
     def _family(
@@ -160,8 +170,9 @@ class IndependenceAccumulator(Accumulator):
 
     @classmethod
     def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        x, y = settings["encodings"] or (None, None)
-        encodings = (x and Encoding.from_dict(x), y and Encoding.from_dict(y))
+        given = settings["encodings"]
+        x, y = (None, None) if given is None else given
+        encodings = tuple(None if side is None else Encoding.from_dict(side) for side in (x, y))
         return {**settings, "encodings": encodings}
 
     def _described(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from nosplit.data.encoding import Encoding
 from nosplit.data.fit_encoding import fit_encoding
 from nosplit.data.frames import as_source, is_table
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import batch_rows
+from nosplit.engines.streams.batches import batch_rows, check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
@@ -137,10 +137,12 @@ class TwoSampleAccumulator(Accumulator):
             recipe = encoding.recipe(self._given)
             flow = replace(flow, family=TwoSamples(self.ratio, recipe))
         batch, omitted = _two_sides(x, y, encoding, self._state.waiting)
+        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if batch is not None:
-            state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
-            self._state = flow.feed(state, batch)
+            check_sizes(batch, state.bank)
+            state = flow.feed(state, batch)
             self._flow, self._encoding = flow, encoding
+        self._state = state
 
     def __iadd__(self, other: Self) -> Self:
         took = super().__iadd__(other)
@@ -160,7 +162,8 @@ class TwoSampleAccumulator(Accumulator):
     @classmethod
     def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
         encoding = settings["encoding"]
-        return {**settings, "encoding": encoding and Encoding.from_dict(encoding)}
+        known = None if encoding is None else Encoding.from_dict(encoding)
+        return {**settings, "encoding": known}
 
     def _described(self) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names

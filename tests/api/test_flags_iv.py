@@ -1,0 +1,60 @@
+"""All functions check their flags alike, and count without overflow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from nosplit import goodness_of_fit_test, independence_test, mean_test, two_sample_test
+from nosplit.engines.files.reading import Deal
+from nosplit.errors import InputError
+from nosplit.pairs.dealing import evenly
+
+X = np.random.default_rng(0).normal(size=(120, 1))
+TESTS = {
+    "two_sample": lambda **o: two_sample_test(X, -X, **o),
+    "goodness_of_fit": lambda **o: goodness_of_fit_test(X, lambda x: -x, **o),
+    "independence": lambda **o: independence_test(X, X, **o),
+    "mean": lambda **o: mean_test(X, **o),
+}
+
+
+@pytest.mark.parametrize(
+    ("test", "flag"),
+    [
+        *((test, "shuffle") for test in TESTS),
+        *((test, "progress") for test in TESTS if test != "mean"),
+        ("goodness_of_fit", "dependent"),
+        ("mean", "symmetric"),
+    ],
+)
+def test_flags_iv(test, flag):
+    with pytest.raises(InputError, match=f"`{flag}` must be True or False, got 'no'"):
+        TESTS[test](**{flag: "no"})
+
+
+def test_thin_and_unit_size_iv():
+    with pytest.raises(InputError, match="`thin` must be an int ≥ 1, got 0"):
+        TESTS["goodness_of_fit"](thin=0)
+    assert TESTS["goodness_of_fit"](thin=np.int64(2)).n_used == 60
+    with pytest.raises(InputError, match="`unit_size` must be an int from 2 to 64, got 65"):
+        TESTS["independence"](unit_size=65)
+    assert TESTS["independence"](unit_size=np.int64(4)).n_units == 30
+
+
+def test_places_of_units_do_not_overflow():
+    units = 2**31
+    deal = Deal(units, 1 << 16, many=1, rows=16 * units)
+    assert (np.diff(deal.starts(units // deal.block - 1)) == 16).all()
+    assert evenly(range(units - 1, units), 16 * units - 1, units)[-1] == 16 * units - 1
+
+
+def test_distributions_of_scipy_as_they_are():
+    res = goodness_of_fit_test(X, stats.norm(), pairs="linear")
+    assert not res.reject(0.001)
+    assert goodness_of_fit_test(X + 9.0, stats.norm(), pairs="linear").reject(0.05)
+    with pytest.raises(InputError, match=r"parameters set, as in `scipy.stats.norm\(...\)`"):
+        goodness_of_fit_test(X, stats.norm)
+    with pytest.raises(InputError, match="density zero at the ends of its support"):
+        goodness_of_fit_test(X + 10.0, stats.expon())
