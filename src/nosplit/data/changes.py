@@ -103,7 +103,7 @@ def _name(code: float, values: Sequence[Array], samples: Sequence[Any], places: 
     for codes, sample, place in zip(values, samples, places, strict=True):
         rows = np.flatnonzero(codes == code)
         if len(rows):
-            columns, _ = native_columns(sample, "sample")
+            columns = native_columns(sample, "sample").columns
             return printable(repr(columns[place][int(rows[0])]))
     return "a category"
 

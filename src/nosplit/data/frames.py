@@ -168,7 +168,7 @@ def native_columns(value: Any, label: str) -> Native:
         columns = list(frame.iter_columns())
     except nw.exceptions.DuplicateError as error:
         raise _twice(label, error) from None
-    return _without_index(columns, getattr(getattr(value, "schema", None), "metadata", None))
+    return _without_index(columns, value.schema.metadata if root == "pyarrow" else None)
 
 
 def _without_index(columns: list[Any], metadata: Any) -> Native:
@@ -180,7 +180,8 @@ def _without_index(columns: list[Any], metadata: Any) -> Native:
         index = ()
     kept = [column for column in columns if str(column.name) not in index]
     called = tidy([str(column.name) for column in kept])
-    columns = [c if c.name == name else c.alias(name) for c, name in zip(kept, called, strict=True)]
+    named = zip(kept, called, strict=True)
+    columns = [c if str(c.name) == name else c.alias(name) for c, name in named]
     return Native(columns, left_out=tuple(dict.fromkeys(index + noted_index(known))))
 
 
