@@ -70,7 +70,6 @@ class Sketched:
             n_left_out=n_rows - self.n_used,
             columns=columns,
             encoding=encoding,
-            stacklevel=4,
         )
 
 
