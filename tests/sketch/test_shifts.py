@@ -224,6 +224,7 @@ def test_variables_and_kernels_of_all_kinds(kind):
         x, y = x[:, 0], y + x[:, :1]
     result = independence_test(x, y, **options)
     assert (result.pairs, result.reject(0.05)) == ("sketch", True)
+    assert "sketch" in str(result)
 
 
 def test_many_columns():
