@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,7 +15,19 @@ from nosplit.methods.polyhedral import select_one
 from nosplit.methods.tails import log_chi_sf, log_truncated_sf
 from nosplit.methods.whitening import Whitened, Whitening
 
-__all__ = ["Batch", "Method", "Selection", "canonical", "log_null_sf", "prepare"]
+__all__ = [
+    "Batch",
+    "Method",
+    "Selection",
+    "canonical",
+    "log_null_sf",
+    "nothing_seen",
+    "prepare",
+    "settled",
+]
+
+# Of the largest standardised statistic: what is less counts as 0.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,16 @@ class Selection:
             self.truncation.reshape(shape),
             None if self.mixture is None else self.mixture.reshape(*shape, d + 1),
         )
+
+
+def nothing_seen(selection: Selection) -> Selection:
+    """The same, with a statistic of 0 that never rejects: where no base statistic is positive.
+
+    A combination with negative weights may then be large. It is no evidence of a difference, as
+    every mean is at least 0: a sample against itself gives just that.
+    """
+    zero = np.zeros_like(selection.statistic)
+    return replace(selection, statistic=zero, log_pvalue=zero, truncation=zero)
 
 
 @runtime_checkable
@@ -127,6 +149,16 @@ def log_null_sf(statistic: Array, dof: NDArray[np.int_], truncation: Array) -> A
     return np.where(dof == 0, 0.0, np.where(np.isnan(truncation), chi, normal))
 
 
+def settled(solution: Array, scale: Array) -> Array:
+    """A non-negative solution without what is 0 but for rounding: less than 1e-12 of `scale`.
+
+    In discrete data a statistic can be just 0. On which side of 0 rounding puts it must not decide
+    the active set: the same data in other units, or relabelled, would have other evidence.
+    """
+    top = np.max(np.abs(scale), axis=-1, keepdims=True)
+    return np.where(solution <= ROUNDING * top, 0.0, solution)
+
+
 @dataclass(frozen=True)
 class Canonical:
     """Theorem 1's quantities for max α'ρ / √(α'Gα) over α ≥ 0."""
@@ -146,6 +178,7 @@ def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
     from nosplit._support.loops.nnls import solve_batch
 
     alpha = solve_batch(G, rho, dependent)
+    alpha = settled(alpha, alpha)
     dof = np.count_nonzero(alpha, axis=1)
     quadratic = np.einsum("bi,bi->b", alpha, (alpha[:, None, :] @ G)[:, 0])
     statistic = np.sqrt(np.maximum(quadratic, 0.0))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.types import Array
-from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare
+from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare, settled
 from nosplit.methods.polyhedral import select_one
 from nosplit.methods.whitening import Whitened, Whitening, apply, gram
 
@@ -98,7 +98,7 @@ def project(batch: Batch) -> Projection:
 
     white = batch.white
     w = white.whiten(batch.tau)
-    multiplier = solve_batch(white.gram, -white.colour(w), white.dependent)
+    multiplier = settled(solve_batch(white.gram, -white.colour(w), white.dependent), batch.t)
     direction = w + apply(white.root, multiplier)
     dof = white.rank - np.count_nonzero(multiplier, axis=1)
     active = _outside_span(white, multiplier)
