@@ -173,6 +173,7 @@ def test_bandwidths_and_covariance_do_not_change_with_permutations_inside_units(
     np.testing.assert_allclose(one.cov, other.cov, rtol=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
 def test_asymptotic_level():
     """Units of 8, a window of 2 and ten kernels: at most .07; false alarm 1e-4."""
     rng, trials, hits = np.random.default_rng(5), 150, 0

@@ -151,7 +151,8 @@ def _sizes(x: Variable, y: Variable, kernels: TensorKernels, unit_size: int) -> 
     discrete = (x.discrete, y.discrete)
     bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
     n = len(x.rows)
-    N = max(2, round(n / unit_size))
+    # At most n // 2: a unit of one observation has no covariance.
+    N = max(2, min(round(n / unit_size), n // 2))
     columns = x.rows.shape[1] + y.rows.shape[1]
     factors = sum(len(f) for f in bank.factors)
     return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)

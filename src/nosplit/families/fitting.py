@@ -66,10 +66,25 @@ def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
 def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
     chosen = _chosen(units.n_units, units.rows_per_unit)
     rows = np.concatenate([units.rows(int(u)) for u in chosen])
+    if np.all(rows == rows[0]):
+        rows = _rare_rows(units, rows[0])
     try:
         return recipe.fit(rows)
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+
+
+def _rare_rows(units: Paired | Grouped, usual: NDArray[Any]) -> NDArray[Any]:
+    """A row that is nearly all rows, and some of those that differ from it, of both samples.
+
+    They are picked in the order of their values, so that no relabelling changes them.
+    """
+    samples = (units.x, units.y) if isinstance(units, Paired) else (units.few, units.many)
+    rare = np.concatenate([s[np.any(s != usual, axis=1)] for s in samples])
+    rare = rare[np.lexsort(rare.T)]
+    count = min(len(rare), MEDIAN_ROWS)
+    some = rare[np.arange(count) * len(rare) // max(count, 1)]
+    return np.concatenate([usual[None], usual[None], some])
 
 
 def fitted_units(
