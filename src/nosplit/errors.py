@@ -68,8 +68,9 @@ class NotATestWarning(NosplitWarning):
 class UnsafeAsymptoticsWarning(NosplitWarning):
     """The normal approximation may be poor here.
 
-    There are too few pairs for the number of kernels, or units take part in so many pairs that
-    skewness shows. The true level can differ from the nominal one; exact calibration cannot.
+    There are too few pairs for the number of kernels, units take part in so many pairs that
+    skewness shows, or the data itself shows that few pairs or rows carry a statistic, or that it is
+    skewed. The true level can differ from the nominal one; that of exact calibration cannot.
     """
 
 

@@ -13,12 +13,13 @@ from nosplit._support.checks import (
     check_vector,
 )
 from nosplit.errors import InputError
+from nosplit.inference.bootstrap import BOOTSTRAP
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, settle, test_rows
-from nosplit.methods import Method, Naive, Split
+from nosplit.methods import ChiBar, Method, Naive, Split
 
 __all__ = ["joint_normal_test", "mean_test"]
 
@@ -35,7 +36,10 @@ def mean_test(
     """Test E h = 0 against E h ≥ 0, h ≠ 0, for independent rows of any base functions.
 
     The paper's theory needs no kernel: any d statistics that are jointly normal in the limit will
-    do, such as the differences of a classifier's logits or of features.
+    do, such as the differences of a classifier's logits or of features. With `symmetric=True` the
+    test is exact when every row has the law of its negative under the null, given the others, on
+    average over the random flips. Without it there is no exact test of a mean: the level is right
+    in the limit, and a warning says where rows are too few or too skewed for that.
 
     Parameters
     ----------
@@ -44,7 +48,9 @@ def mean_test(
     method : Method or name
         As in `two_sample_test`; "auto" is OST, or adaptive under exact calibration.
     calibration : Exact or name
-        "exact" is possible only if `symmetric`; "auto" is exact then, and asymptotic otherwise.
+        "asymptotic" (closed form), "bootstrap" (bootstrap-t, which allows for skewed rows) or
+        "exact", possible only if `symmetric`. "auto": exact if `symmetric`; else the closed form,
+        or the bootstrap where rows are few or skewed.
     symmetric : bool
         Whether rows have the same law as their negatives under the null.
     rng : int or Generator
@@ -139,9 +145,16 @@ def _mean_calibration(
     calibration: Exact | str, symmetric: bool, method: Method | None
 ) -> Exact | str:
     """Exact flips need rows that are symmetric under the null."""
+    if isinstance(calibration, str) and calibration == BOOTSTRAP:
+        if isinstance(method, Naive | Split | ChiBar):
+            raise InputError(
+                f"`calibration` must not be 'bootstrap' with method {method.name!r}, which draws "
+                "of its own or has no law. Use OST, Wald, Nonnegative or Best."
+            )
+        return BOOTSTRAP
     kind = resolve_calibration(calibration)
     if kind == "auto":
-        return Exact() if symmetric and not isinstance(method, Naive) else ASYMPTOTIC
+        return Exact() if symmetric and not isinstance(method, Naive) else "auto"
     if isinstance(kind, Exact) and not symmetric:
         raise InputError(
             "`calibration` can be exact only if rows have the same law as their negatives under "

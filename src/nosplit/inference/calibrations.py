@@ -34,6 +34,11 @@ def _draws(flips: int) -> int:
 class Exact:
     """Calibration by random sign flips or label permutations: exact at every sample size.
 
+    Exact where rows are independent and the null lets rows change places: x with y between two
+    samples, y among the observations of a unit for two variables. P(p ≤ α) ≤ α is then true over
+    the data and the random draws together. Given a seed it is nearly true for 999 draws, and less
+    so for few; where there are fewer than 20 times as many patterns as draws, none is drawn twice.
+
     Parameters
     ----------
     flips : int

@@ -26,13 +26,19 @@ __all__ = [
     "SMALLEST_PAIRS",
     "dependent_rows",
     "dropped",
+    "few_effective",
+    "few_effective_rows",
     "few_pairs",
     "kernel_numbers",
     "near_copies",
     "safe_when_unequal",
     "safe_window",
+    "small_test_part",
+    "smallest_effective",
     "smallest_safe_pairs",
     "stein_caveats",
+    "too_alike",
+    "trusted",
     "unequal_caveats",
     "unsafe",
     "width",
@@ -81,6 +87,34 @@ def safe_when_unequal(n_units: int, n_pairs: int, d: int) -> bool:
     return n_units >= 500 and n_pairs >= 2 * smallest_safe_pairs(d)
 
 
+def smallest_effective(d: int) -> int:
+    """Effective pairs of every kernel from which closed forms are trusted where values are skewed.
+
+    Below, values that were not seen yet decide the level: .12 at 35 with one kernel, .13 at 50
+    with seven (docs/measurements/safe_asymptotics.md).
+    """
+    return 50 + 10 * d
+
+
+def trusted(effective: Array) -> bool:
+    """Whether enough pairs carry every kernel."""
+    return bool(np.all(effective >= smallest_effective(len(effective))))
+
+
+def few_effective(effective: Array, live: NDArray[np.bool_]) -> list[Caveat]:
+    """Kernels, of those that have a variance, that only few pairs carry."""
+    needed = smallest_effective(len(effective))
+    few = live & (effective < needed)
+    if not few.any():
+        return []
+    text = (
+        f"As few as {effective[few].min():.2g} pairs carry a kernel's value, as far as the normal "
+        f"approximation goes (numbers {kernel_numbers(few)}; at least {needed} are safe): values "
+        f"are rare, or tails are heavy. Use {EXACTLY}."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
 def dropped(cov: Array) -> list[Caveat]:
     """Kernels that have no variance."""
     dead = np.diagonal(cov) == 0
@@ -88,6 +122,17 @@ def dropped(cov: Array) -> list[Caveat]:
         return []
     text = f"Kernels without variance were dropped: number {kernel_numbers(dead)}."
     return [(DroppedKernelWarning, text)]
+
+
+def too_alike(outcome: Outcome) -> list[Caveat]:
+    """Statistics that are all below zero, and yet small p-values: samples that are too alike."""
+    if np.any(outcome.tau > 0) or float(outcome.selection.log_pvalue) > math.log(0.05):
+        return []
+    text = (
+        "Every kernel's statistic is below zero, so none sees a difference: the small p-value says "
+        "that the samples are more alike than independent ones are. Do they share rows?"
+    )
+    return [(DependentRowsWarning, text)]
 
 
 def near_copies(cov: Array) -> list[Caveat]:
@@ -137,6 +182,19 @@ def unsafe(
     return caveats
 
 
+def small_test_part(pairing: Pairing, n_units: int) -> list[Caveat]:
+    """A split whose test part is small for the normal approximation of its one statistic."""
+    n_pairs, safe = pairing.n_pairs(n_units), safe_window(n_units)
+    if n_pairs >= smallest_safe_pairs(1) and width(pairing) <= safe:
+        return []
+    text = (
+        f"The part that the split tests with is small for the normal approximation ({n_units} "
+        f"units, {n_pairs} pairs; {smallest_safe_pairs(1)} pairs in a window of {safe} are safe): "
+        f"use {EXACTLY}, or learn on less."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
 def unequal_caveats(outcome: Outcome, n_units: int, remedy: str = EXACTLY) -> list[Caveat]:
     """What to know of an asymptotic test of samples of different sizes."""
     n_pairs, d = outcome.n_pairs, len(outcome.tau)
@@ -149,9 +207,33 @@ def unequal_caveats(outcome: Outcome, n_units: int, remedy: str = EXACTLY) -> li
     return [(UnsafeAsymptoticsWarning, text)]
 
 
-def stein_caveats(outcome: Outcome) -> list[Caveat]:
-    """What to say of too few pairs for the closed form, where nothing has been said yet."""
-    needed = SMALLEST_PAIRS * len(outcome.tau)
+def smallest_effective_rows(n: int) -> float:
+    """Effective rows from which n rows are trusted with random signs, or the closed form.
+
+    Normal rows are as good as n / 2; the level is .09 at n / 18 (docs/measured/goodness_of_fit.md).
+    """
+    return min(max(n / 5.0, 15.0), 100.0)
+
+
+def few_effective_rows(effective: float, n: int) -> list[Caveat]:
+    """Rows of which few carry the statistic, so that random signs do not show its law."""
+    if effective >= smallest_effective_rows(n):
+        return []
+    text = (
+        f"As few as {effective:.3g} of {n} rows carry the statistic: the score has heavy tails at "
+        "these rows, and neither random signs nor the closed form are to be trusted. Give a model "
+        "that can sample, with calibration='simulate'."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
+def stein_caveats(outcome: Outcome, p: int = 0) -> list[Caveat]:
+    """What to say of too few pairs for the closed form, where nothing has been said yet.
+
+    The more columns, the more pairs: values of several kernels are then nearly copies, and what
+    tells them apart is skewed. 500 (1 + √p) for each kernel, measured at p = 5, 10 and 50.
+    """
+    needed = round(SMALLEST_PAIRS * (1.0 + math.sqrt(p)) * len(outcome.tau))
     said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
     if said or outcome.calibration != ASYMPTOTIC or outcome.n_pairs >= needed:
         return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +37,9 @@ SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
 # A window narrower than this is not worth the price of exact calibration.
 SMALLEST_EXACT_WINDOW = 5
+# How far over the budget pairs that were asked for may go where their closed form is not trusted.
+MOST_OVER = 10.0
+UNTRUSTED = "Too few pairs carry some kernel for the closed form"
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
@@ -124,6 +127,11 @@ class Plan:
         Cost by the fixed model, on one core; what `budget` is compared with.
     reason : str
         Why, in one sentence.
+    sizes : Sizes
+        What the cost depends on.
+    otherwise : Plan or None
+        What is done instead if the closed form is not to be trusted with the data: "auto" is free
+        to choose, and chooses exact calibration.
     """
 
     pairing: Pairing
@@ -133,6 +141,7 @@ class Plan:
     nominal_seconds: float
     reason: str
     sizes: Sizes
+    otherwise: Plan | None = None
 
     @property
     def pairs(self) -> str:
@@ -215,8 +224,15 @@ def choose(
         return _exact(sizes, kind, budget, smallest=1) or _plan(
             sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
         )
-    exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW) if kind == "auto" else None
-    return exact or _asymptotic(sizes, budget)
+    if kind == ASYMPTOTIC:
+        return _asymptotic(sizes, budget)
+    exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW)
+    if exact is not None:
+        return exact
+    narrow = _exact(sizes, Exact(), budget, smallest=1) or _plan(
+        sizes, Linear(), Exact(), f"{UNTRUSTED}: exact flips on linear pairs."
+    )
+    return replace(_asymptotic(sizes, budget), otherwise=narrow)
 
 
 def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
@@ -247,13 +263,15 @@ def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: floa
     exact = _plan(sizes, pairing, Exact(), "The pairs asked for fit the budget with exact flips.")
     if isinstance(pairing, Complete) or exact.nominal_seconds <= budget:
         return exact
-    return _plan(
+    closed = _plan(
         sizes,
         pairing,
         ASYMPTOTIC,
         f"Exact flips on the pairs asked for would take {exact.nominal_seconds:.2g} nominal "
         f"seconds, more than the budget of {budget:g}.",
     )
+    affordable = exact.nominal_seconds <= MOST_OVER * budget
+    return replace(closed, otherwise=exact) if affordable else closed
 
 
 def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:

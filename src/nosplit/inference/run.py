@@ -7,14 +7,31 @@ import numpy as np
 from nosplit._support.checks import resolve
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Array
-from nosplit.errors import InputError, NonFiniteError, NotATestWarning
+from nosplit.errors import (
+    DroppedKernelWarning,
+    InputError,
+    NonFiniteError,
+    NotATestWarning,
+)
+from nosplit.inference.bootstrap import (
+    BOOTSTRAP,
+    MOST_ROWS,
+    rank_bootstrap,
+    skew_caveats,
+    skewness,
+)
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact
 from nosplit.inference.caveats import (
     MORE,
     dropped,
+    few_effective,
     few_pairs,
     kernel_numbers,
     near_copies,
+    small_test_part,
+    smallest_safe_pairs,
+    too_alike,
+    trusted,
     unequal_caveats,
     unsafe,
 )
@@ -22,8 +39,22 @@ from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.plan import Plan, pairing_name
 from nosplit.inference.ranking import rank_draws
-from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Split
+from nosplit.methods import (
+    METHODS,
+    OST,
+    Adaptive,
+    Best,
+    Method,
+    Naive,
+    Nonnegative,
+    Selection,
+    Split,
+    Wald,
+)
+from nosplit.methods._base import nothing_seen
+from nosplit.methods.laws import Flips
 from nosplit.pairs.draws import BLOCK, Signs
+from nosplit.pairs.effective import effective_pairs
 from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Pairing
@@ -70,28 +101,69 @@ def run(
     workers: int | None,
     progress: bool,
 ) -> Outcome:
-    """Accumulate the pairs that the plan names, and test."""
-    chosen = settle(method, how.calibration)
-    ranges = split_at(chosen, units.n_units)
-    parts = [units.part(r) for r in ranges]
-    with progress_bar(progress, sum(how.pairing.n_pairs(p.n_units) for p in parts)) as step:
-        if isinstance(how.calibration, Exact):
-            draws = units.draws(how.calibration.flips, rng)
-            done = [
-                accumulate_draws(p, how.pairing, draws.of(r), workers=workers, step=step)
-                for p, r in zip(parts, ranges, strict=True)
-            ]
-            total = _sum([part.moments for part in done])
-            tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
-            second = np.sum([part.second for part in done], axis=0)
-            outcome = _exact(chosen, tau, second / total.n, total)
-        else:
-            moments = [accumulate(p, how.pairing, workers=workers, step=step) for p in parts]
-            outcome = _asymptotic(chosen, moments)
-            n_pairs = how.pairing.n_pairs(units.n_units)
-            outcome.caveats += unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
+    """Accumulate the pairs that the plan names, and test.
+
+    Where the closed form is not to be trusted with the data, and the plan knows another way, that
+    is taken. What decides is unchanged by relabelling, so the other way stays exact.
+    """
+    if isinstance(how.calibration, Exact):
+        return _run_exact(units, settle(method, how.calibration), how, rng, workers, progress)
+    effective = effective_pairs(units, how.pairing)
+    if how.otherwise is not None and effective is not None and not trusted(effective):
+        return run(units, method, how.otherwise, rng, workers, progress)
+    outcome = _run_closed(units, settle(method, how.calibration), how, workers, progress)
+    if method is None and not np.any(outcome.tau > 0):
+        outcome.selection = nothing_seen(outcome.selection)
+    outcome.caveats += too_alike(outcome)
+    if effective is not None:
+        outcome.caveats += few_effective(effective, np.diagonal(outcome.cov) > 0)
+    return outcome
+
+
+def _run_exact(
+    units: Testable,
+    method: Method,
+    how: Plan,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> Outcome:
+    ranges = split_at(method, units.n_units)
+    draws = units.draws(how.flips, rng)
+    with progress_bar(progress, _n_pairs(how, ranges)) as step:
+        done = [
+            accumulate_draws(units.part(r), how.pairing, draws.of(r), workers=workers, step=step)
+            for r in ranges
+        ]
+    total = _sum([part.moments for part in done])
+    tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
+    second = np.sum([part.second for part in done], axis=0)
+    outcome = _exact(method, tau, second / total.n, total)
     outcome.pairs = how.pairs
     return outcome
+
+
+def _run_closed(
+    units: Testable, method: Method, how: Plan, workers: int | None, progress: bool
+) -> Outcome:
+    ranges = split_at(method, units.n_units)
+    with progress_bar(progress, _n_pairs(how, ranges)) as step:
+        moments = [
+            accumulate(units.part(r), how.pairing, workers=workers, step=step) for r in ranges
+        ]
+    outcome = _asymptotic(method, moments)
+    outcome.pairs = how.pairs
+    if not np.any(outcome.cov):  # no evidence: nothing is approximated
+        return outcome
+    n_pairs = how.pairing.n_pairs(units.n_units)
+    outcome.caveats += unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
+    if len(ranges) > 1 and not outcome.caveats:
+        outcome.caveats += small_test_part(how.pairing, len(ranges[1]))
+    return outcome
+
+
+def _n_pairs(how: Plan, parts: list[range]) -> int:
+    return sum(how.pairing.n_pairs(len(part)) for part in parts)
 
 
 def test_moments(
@@ -166,20 +238,40 @@ test_draws.__test__ = False  # type: ignore[attr-defined]
 def test_rows(
     values: Array, method: Method | None, calibration: Exact | str, rng: np.random.Generator
 ) -> Outcome:
-    """Test with rows of values as they are: every row is a pair of its own."""
+    """Test with rows of values as they are: every row is a pair of its own.
+
+    `calibration` may be "auto" for the closed form, or the bootstrap where rows are skewed.
+    """
     chosen = settle(method, calibration)
+    if not np.any(values):
+        raise InputError("`h` is 0 in all rows: The values of all pairs are the same.")
     parts = split_at(chosen, len(values))
     moments = [Moments.from_values(values[r.start : r.stop]) for r in parts]
     if isinstance(calibration, Exact):
-        signs = Signs(len(values), calibration.flips, rng)
+        signs = Signs(len(values), calibration.flips, rng, products=False)
         tau = _stack([_signed_rows(values, r, signs) / np.sqrt(len(r)) for r in parts])
         total = _sum(moments)
         outcome = _exact(chosen, tau, total.second_moment, total)
     else:
         outcome = _asymptotic(chosen, moments)
-        outcome.caveats += few_pairs(outcome.n_pairs, len(outcome.tau))
+        _calibrate_rows(outcome, values, calibration, rng)
     outcome.pairs = "rows"
     return outcome
+
+
+def _calibrate_rows(
+    outcome: Outcome, values: Array, calibration: str, rng: np.random.Generator
+) -> None:
+    """Put the bootstrap in the place of the closed form if asked for or called for."""
+    d = len(outcome.tau)
+    outcome.caveats += few_pairs(len(values), d, "symmetric=True if rows are, more rows")
+    skewed = skewness(values)
+    can = isinstance(outcome.method, OST | Nonnegative | Wald | Best) and len(values) <= MOST_ROWS
+    called_for = len(values) < smallest_safe_pairs(d) or bool(skew_caveats(skewed, ASYMPTOTIC))
+    if calibration == BOOTSTRAP or (calibration == "auto" and can and called_for):
+        outcome.flips = rank_bootstrap(values, outcome.method, Exact().flips, rng)
+        outcome.calibration = BOOTSTRAP
+    outcome.caveats += skew_caveats(skewed, outcome.calibration)
 
 
 test_rows.__test__ = False  # type: ignore[attr-defined]
@@ -201,7 +293,24 @@ def _stack(tau: list[Array]) -> Array:
     return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
 
 
+def _no_evidence(method: Method, total: Moments, flips: Flips | None = None) -> Outcome:
+    """All values are 0: every relabelling gives the same, and p is 1."""
+    d = len(total.mean)
+    zero, none = np.zeros(()), np.zeros(d)
+    picked = Selection(zero, zero, none, none > 0, np.zeros((), dtype=int), zero)
+    calibration = ASYMPTOTIC if flips is None else "exact"
+    outcome = Outcome(method, picked, none, np.zeros((d, d)), total.n, calibration, flips)
+    text = (
+        "The values of all pairs are 0, so p is 1: the data is constant or nearly so, there are "
+        "too few pairs, or no kernel's bandwidth fits the data's scale."
+    )
+    outcome.caveats.append((DroppedKernelWarning, text))
+    return outcome
+
+
 def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
+    if not np.any(cov) and not np.any(tau):
+        return _no_evidence(method, total, Flips(np.zeros(len(tau))))
     _check_values(total, cov)
     cov = (cov + cov.T) / 2.0
     flips = rank_draws(method, tau, cov)
@@ -212,6 +321,8 @@ def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
 
 def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
     total = _sum(moments)
+    if not np.any(total.cov) and not np.any(total.mean):
+        return _no_evidence(method, total)
     _check_values(total, total.cov)
     selection = method(_stack([m.tau for m in moments]), total.cov)
     outcome = Outcome(method, selection, total.tau, total.cov, total.n)

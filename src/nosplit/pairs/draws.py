@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
@@ -28,6 +28,7 @@ __all__ = [
     "block_columns",
     "column_moments",
     "generator",
+    "picked_patterns",
     "signed_part",
     "unwrapped",
 ]
@@ -35,6 +36,7 @@ __all__ = [
 BLOCK = 128  # units drawn at once
 SMALLEST_TILE = 32  # units in a tile of a band
 _KEPT = 48  # blocks kept for the next tile
+FEW_PATTERNS = 20  # times the draws: with fewer patterns than that, none is drawn twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +92,32 @@ def generator(key: int, block: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([key, block], dtype=np.uint64)))
 
 
+def picked_patterns(number: int, flips: int, rng: np.random.Generator) -> Index | None:
+    """Numbers of the patterns to use, 0 (the observed one) first; None where there are many.
+
+    All of them if that is no more than asked for; below 20 times as many, different ones.
+
+    Examples
+    --------
+    >>> picked_patterns(4, 19, np.random.default_rng(0))
+    array([0, 1, 2, 3])
+    >>> len(set(picked_patterns(64, 19, np.random.default_rng(0))))
+    20
+    """
+    if number <= flips + 1:
+        return np.arange(number, dtype=np.int64)
+    if number >= FEW_PATTERNS * flips:
+        return None
+    others = 1 + rng.choice(number - 1, size=flips, replace=False)
+    return np.concatenate([[0], others]).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """Signs ε ∈ {±1} for N units: all 2^N patterns if that is no more than asked for.
+    """Signs ε ∈ {±1} for N units: all patterns if there are no more than asked for.
+
+    Where there are not many times as many, each is drawn at most once, so that the level given the
+    seed is near the level over all seeds.
 
     Parameters
     ----------
@@ -102,27 +127,35 @@ class Signs:
         Number of random draws besides the observed one.
     rng : Generator
         Source of the key.
+    products : bool
+        Whether only products of two signs matter, as for pairs: ε and -ε are then one pattern.
     """
 
     n_units: int
     flips: int
     rng: np.random.Generator
+    products: bool = True
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
     _block: Callable[[int], Array] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        exhaustive = self.n_units < 63 and 2**self.n_units <= self.flips + 1
+        free = self.n_units - self.products
+        numbers = picked_patterns(2**free, self.flips, self.rng) if free < 63 else None
+        exhaustive = numbers is not None and len(numbers) == 2**free
         key = int(self.rng.integers(2**63))
-        draw = self._pattern if exhaustive else (lambda block: self._random(key, block))
+
+        def draw(block: int) -> Array:
+            return self._random(key, block) if numbers is None else self._patterns(numbers)
+
         object.__setattr__(self, "exhaustive", exhaustive)
         object.__setattr__(self, "units", range(self.n_units))
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
-    def _pattern(self, block: int) -> Array:
-        """All sign patterns; the first is +1 throughout."""
-        numbers = np.arange(2**self.n_units)[:, None] >> np.arange(self.n_units)
-        return np.asarray(1.0 - 2.0 * (numbers & 1), dtype=np.float64)
+    def _patterns(self, numbers: Index) -> Array:
+        """The sign patterns of these numbers; that of 0 is +1 throughout."""
+        bits = numbers[:, None] >> np.arange(self.n_units)
+        return np.asarray(1.0 - 2.0 * (bits & 1), dtype=np.float64)
 
     def _random(self, key: int, block: int) -> Array:
         raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
-from itertools import product
 from operator import add
 from typing import Protocol
 
@@ -18,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.pairs.draws import BLOCK, Part, block_columns, generator
+from nosplit.pairs.draws import (
+    BLOCK,
+    FEW_PATTERNS,
+    Part,
+    block_columns,
+    generator,
+    picked_patterns,
+)
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
@@ -79,6 +85,8 @@ def pairs_of(a: range, b: range, *, tile: bool) -> tuple[Index, Index]:
 class Labels:
     """A random labelling of every unit; all labellings if there are no more than asked for.
 
+    Where there are not many times as many, each is drawn at most once.
+
     Parameters
     ----------
     units : Labelled
@@ -99,21 +107,23 @@ class Labels:
     def __post_init__(self) -> None:
         key = int(self.rng.integers(2**63))
         counts = self.units.counts
-        exhaustive = float(np.log(counts).sum()) <= np.log(self.flips + 1.0) + 1e-9
+        few = float(np.log(counts).sum()) < np.log(float(FEW_PATTERNS * (self.flips + 1)))
+        number = int(np.prod(counts)) if few else 0
+        numbers = picked_patterns(number, self.flips, self.rng) if few else None
 
-        def every(block: int) -> NDArray[np.uint8]:
-            return np.array(list(product(*map(range, counts))), dtype=np.uint8)
-
-        def random(block: int) -> NDArray[np.uint8]:
+        def draw(block: int) -> NDArray[np.uint8]:
+            if numbers is not None:
+                return np.stack(np.unravel_index(numbers, tuple(counts)), axis=1).astype(np.uint8)
             high = counts[block * BLOCK : (block + 1) * BLOCK]
             size = (self.flips + 1, len(high))
             places = generator(key, block).integers(high, size=size, dtype=np.uint8)
             places[0] = 0
             return places
 
+        exhaustive = numbers is not None and len(numbers) == number
         object.__setattr__(self, "exhaustive", exhaustive)
         object.__setattr__(self, "among", range(len(counts)))
-        object.__setattr__(self, "_block", lru_cache(_KEPT)(every if exhaustive else random))
+        object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
     def of(self, units: range) -> Labels:
         """The same draws, for some of the units."""

@@ -125,7 +125,7 @@ def _pairs(name: str) -> str:
 
 
 def _calibration(res: TestResult) -> str:
-    if res.flips is None:
+    if res.flips is None or res.calibration == "bootstrap":
         return repr(res.calibration)
     kind = "Wild" if res.calibration == "wild" else "Exact"
     return f"nosplit.{kind}(flips={res.flips})"

@@ -188,6 +188,13 @@ _CALIBRATIONS = {
         ),
         "Right for large samples.",
     ),
+    "bootstrap": (
+        (
+            "Rows were drawn again from the centred data {flips} times (bootstrap-t); the p-value "
+            "is the share of draws that look at least as extreme."
+        ),
+        "Right for large samples.",
+    ),
     "asymptotic": ("The p-value comes from a formula.", "Right for large samples."),
 }
 
