@@ -24,7 +24,13 @@ from nosplit import (
 )
 from nosplit.api.goodness_of_fit import SMALLEST_WILD
 from nosplit.errors import DependentRowsWarning, UnsafeAsymptoticsWarning
-from nosplit.families.chain import Runs, batch_length, lag_one
+from nosplit.families.chain import (
+    ChainBlocks,
+    Runs,
+    batch_length,
+    correlation_times,
+    lag_one,
+)
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.caveats import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
@@ -153,7 +159,7 @@ def test_wild_draws_are_signs_of_units():
     some = units(x, s)
     draws = accumulate_draws(some, Complete(), some.draws(999, np.random.default_rng(0)))
     H = some.values(Tile(range(6), range(6)))
-    signs = 1 - 2 * ((np.arange(64)[:, None] >> np.arange(6)) & 1)
+    signs = 1 - 2 * ((np.arange(32)[:, None] >> np.arange(6)) & 1)  # -ε gives what ε gives
     wanted = [[e @ np.triu(h, 1) @ e for h in H] for e in signs]
     np.testing.assert_allclose(draws.sums, wanted, rtol=1e-10, atol=1e-12)
 
@@ -191,10 +197,10 @@ def test_wild_level_at_the_smallest_safe_n():
 
 
 def test_asymptotic_level_of_linear_pairs():
-    """At most .08 with 500 pairs a kernel (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
+    """At most .08 with 1,000 pairs a kernel (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
     rng, trials, hits = np.random.default_rng(5), 200, 0
     for _ in range(trials):
-        x = NORMAL.sample(2 * SMALLEST_PAIRS * 4, rng)
+        x = NORMAL.sample(4 * SMALLEST_PAIRS * 4, rng)
         result = goodness_of_fit_test(
             x, -x, calibration="asymptotic", pairs="linear", shuffle=False, workers=1
         )
@@ -205,7 +211,7 @@ def test_asymptotic_level_of_linear_pairs():
 def test_fewer_pairs_than_that_are_warned_of():
     x = NORMAL.sample(1000, np.random.default_rng(5))
     with pytest.warns(
-        UnsafeAsymptoticsWarning, match=r"500 pairs are few .*at least 2000 are safe"
+        UnsafeAsymptoticsWarning, match=r"500 pairs are few .*at least 4000 are safe"
     ):
         goodness_of_fit_test(x, -x, calibration="asymptotic", pairs="linear")
 
@@ -338,9 +344,30 @@ def test_chain_from_another_law_is_found():
     x = chain(20_000, 2, 0.9, np.random.default_rng(9)) + 0.5
     result = goodness_of_fit_test(x, -x, dependent=True)
     assert result.reject(0.01)
-    assert (result.calibration, result.pairs) == ("asymptotic", "linear")
+    assert (result.calibration, result.pairs) == ("wild", "complete")
     assert result.n_used + result.n_left_out == 20_000
-    assert len(result.kernels) in (1, 3)
+    closed = goodness_of_fit_test(x, -x, dependent=True, calibration="asymptotic")
+    assert closed.reject(0.01)
+    assert (closed.calibration, closed.pairs) == ("asymptotic", "linear")
+    assert len(closed.kernels) in (1, 3)
+
+
+def test_blocks_of_a_chain_are_sums_of_rows():
+    """Values of pairs of blocks against plain sums over their rows."""
+    x = chain(60, 2, 0.5, np.random.default_rng(13))
+    rows = units(x, -x, [IMQ(1.0), IMQ(2.0)])
+    h = ChainBlocks(rows, 10, 1).values(Tile(range(6), range(6)))
+    every = rows.values(Tile(range(60), range(60)))
+    expected = every.reshape(2, 6, 10, 6, 10).sum(axis=(2, 4)) / 10
+    np.testing.assert_allclose(h, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+def test_correlation_times_against_theory(phi):
+    """(1 + φ)/(1 - φ) for an AR(1) series, alone or beside fast ones, within a third."""
+    x = chain(50_000, 3, phi, np.random.default_rng(14)).T
+    x[1:] = np.random.default_rng(15).normal(size=(2, 50_000))
+    assert correlation_times(x) == pytest.approx((1 + phi) / (1 - phi), rel=1 / 3)
 
 
 def test_runs_are_batch_means():
@@ -366,8 +393,13 @@ def test_batches_grow_with_correlation():
 
 
 def test_short_chains_use_one_kernel_and_warn_when_too_short():
-    x = chain(3000, 1, 0.9, np.random.default_rng(12))
-    assert len(goodness_of_fit_test(x, -x, dependent=True).kernels) == 1
+    x = chain(3000, 1, 0.8, np.random.default_rng(12))
+    closed = {"dependent": True, "calibration": "asymptotic"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsafeAsymptoticsWarning)
+        assert len(goodness_of_fit_test(x, -x, **closed).kernels) == 1
+    with pytest.warns(UnsafeAsymptoticsWarning, match="run it longer"):
+        goodness_of_fit_test(x[:500], -x[:500], **closed)
     with pytest.warns(UnsafeAsymptoticsWarning, match="run it longer"):
         goodness_of_fit_test(x[:500], -x[:500], dependent=True)
 
@@ -382,9 +414,11 @@ def refuse(match, x=None, score=None, **options):
 
 
 def test_chain_iv():
-    refuse('`pairs` must be "linear" with dependent=True', dependent=True, pairs="complete")
-    refuse('`calibration` must be "asymptotic" with', dependent=True, calibration="wild")
-    refuse('`calibration` must be "asymptotic" with', dependent=True, calibration=Exact())
+    closed = {"dependent": True, "calibration": "asymptotic"}
+    refuse('`pairs` must be "complete", or "linear"', **closed, pairs="complete")
+    refuse('`pairs` must be "complete", or "linear"', dependent=True, pairs=3)
+    refuse('`calibration` must be "wild", or', dependent=True, calibration=Exact())
+    refuse('`calibration` must be "wild", or', dependent=True, calibration="wild", pairs="linear")
     refuse("`thin` must be an int ≥ 1, got 0", thin=0)
     refuse(r"`x` must have at least 4 rows \(after thinning\), got 3", thin=10)
 

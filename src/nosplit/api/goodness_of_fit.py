@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_flags, check_int, check_rng, check_sample
+from nosplit._support.checks import check_budget, check_flags, check_int, check_rng, check_sample
 from nosplit._support.types import Array
 from nosplit.api.sketches import sketched_fit
 from nosplit.data.encoding import Encoding
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
-from nosplit.errors import InputError, UnsafeAsymptoticsWarning
+from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
+    ChainBlocks,
     Runs,
+    chain_blocks,
     chain_units,
     default_chain_kernels,
     few_batches,
+    few_blocks,
     looks_like_a_chain,
     smallest_safe_batches,
 )
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinUnits
-from nosplit.inference.calibrations import ASYMPTOTIC, SIMULATE, WILD, Exact, Wild
-from nosplit.inference.caveats import stein_caveats
+from nosplit.inference.calibrations import SIMULATE, WILD, Exact, Wild
+from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome, to_result
-from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_chain, plan_rows
+from nosplit.inference.plan_goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run, settle
@@ -37,6 +40,7 @@ from nosplit.inference.simulation import simulate
 from nosplit.kernels import IMQ
 from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
+from nosplit.models.scipy import ScipyModel
 from nosplit.models.scores import Score, as_model, scores_of
 from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
@@ -45,6 +49,8 @@ __all__ = ["goodness_of_fit_test"]
 
 # Rows from which the level of the wild bootstrap is called safe (docs/measured/goodness_of_fit.md).
 SMALLEST_WILD = 50
+# Rows drawn from a model at once.
+AT_ONCE = 20_000
 
 
 def goodness_of_fit_test(
@@ -93,9 +99,12 @@ def goodness_of_fit_test(
         spreads and correlations, and every column is looked at by itself, too.
     calibration : Exact, Wild or name
         "asymptotic" (closed form), "wild" (random signs of rows, or of the cells of a sketch; right
-        in the limit) or "simulate" (samples drawn from the model: exact for a model without
-        estimated parameters that can sample; `Exact(flips=B)` for B of them). "auto": simulate if
-        that fits the budget, else wild.
+        in the limit if the score has a finite variance) or "simulate" (samples drawn from the
+        model: exact over those draws, when rows are independent and the model has no estimated
+        parameters; `Exact(flips=B)` for B of them). "auto" with a model that can sample: simulate
+        if all pairs fit the budget; else wild, if few rows do not carry the statistic alone; if
+        they do, simulate with fewer pairs. For a score alone: wild, with a warning where few rows
+        carry the statistic.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -114,8 +123,10 @@ def goodness_of_fit_test(
     progress : bool
         Show a progress bar on the terminal.
     dependent : bool
-        Whether rows are the output of a Markov chain, in its order. The order is kept, pairs are
-        (i, n/2 + i), and Σ comes from batch means; by default there are at most three kernels.
+        Whether rows are the output of a Markov chain, in its order. Blocks of six correlation
+        times are then the units, with random signs of their own (right in the limit), and rows are
+        thinned inside them; a warning says where the chain is too short for that. With
+        calibration="asymptotic" pairs are (i, n/2 + i), and Σ comes from batch means.
     thin : int
         Use every `thin`-th row only.
 
@@ -128,8 +139,8 @@ def goodness_of_fit_test(
     --------
     >>> import numpy as np
     >>> from nosplit import models
-    >>> x = np.random.default_rng(0).standard_t(3.0, size=(200, 1))
-    >>> goodness_of_fit_test(x, models.StudentT(3.0)).reject(0.05)
+    >>> x = np.random.default_rng(0).laplace(size=(200, 1))
+    >>> goodness_of_fit_test(x, models.Laplace()).reject(0.05)
     False
     >>> res = goodness_of_fit_test(x, lambda x: -x)  # the score of a standard normal law
     >>> res.reject(0.05), res.calibration
@@ -142,26 +153,32 @@ def goodness_of_fit_test(
     scaler, encoding = _scaler(data, x)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
-    units: SteinUnits | Runs
+    rows = _rows(*scaler(x, scores), kernels, generator if shuffle and not dependent else None)
+    units: SteinUnits | Runs | ChainBlocks
     if dependent:
-        how, kind = plan_chain(sizes, pairs, calibration, chosen, budget), ASYMPTOTIC
-        units = _chain(*scaler(x, scores), kernels)
+        how, kind = plan_chain(sizes, pairs, calibration, chosen)
+        units, doubts = _chain(rows, kernels, kind, most_rows(sizes, check_budget(budget))), []
     else:
         sampling = isinstance(score, SamplingModel)
         how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        mixer = generator if shuffle else None
+        units, doubts = rows, [] if kind == SIMULATE else _doubts(rows, score)
+        if doubts and how.otherwise is not None:
+            how, kind, doubts = how.otherwise, SIMULATE, []
         if isinstance(how.pairing, Sketch):
             done = sketched_fit(
                 *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers
             )
+            done.outcome.caveats += doubts
             return done.result(GOODNESS, len(x) + data.left_out, encoding)
-        units = _rows(*scaler(x, scores), kernels, mixer)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
-        again = partial(_sampled, score, len(x), generator, scaler, kernels)
-        outcome = simulate(units, again, settle(chosen, how.calibration), how, workers, progress)
+        again = _sampled(score, len(x), generator, scaler, kernels)
+        outcome = simulate(
+            units, again.__next__, settle(chosen, how.calibration), how, workers, progress
+        )
     else:
         outcome = run(units, chosen, how, generator, workers, progress)
         outcome.calibration = kind
+    outcome.caveats += doubts
     _add_caveats(outcome, units)
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
@@ -223,14 +240,19 @@ def _rows(
     return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
 
 
-def _chain(x: Array, scores: Array, kernels: SteinKernels) -> Runs:
-    """Runs of rows; by default with three kernels, or one if there are few batches."""
+def _chain(
+    rows: SteinUnits, kernels: SteinKernels, kind: str, most_rows: int
+) -> Runs | ChainBlocks:
+    """Blocks of rows; for the closed form runs of them, with three kernels by default, or one."""
+    if kind == WILD:
+        return chain_blocks(rows, most_rows)
     if kernels is not None:
-        return chain_units(_rows(x, scores, kernels, None))
-    three = chain_units(_rows(x, scores, default_chain_kernels, None))
+        return chain_units(rows)
+    three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
     if three.n_units // 2 >= smallest_safe_batches(3):
         return three
-    return chain_units(_rows(x, scores, lambda bandwidth: (IMQ(bandwidth),), None))
+    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
+    return chain_units(replace(rows, bank=one))
 
 
 # -- doing it ----------------------------------------------------------------------------------
@@ -242,22 +264,44 @@ def _sampled(
     rng: np.random.Generator,
     scaler: Scaler,
     kernels: SteinKernels,
-) -> SteinUnits:
-    """As many rows from the model, treated as the sample was."""
-    x = np.ascontiguousarray(model.sample(n, rng), dtype=np.float64).reshape(n, -1)
-    if not np.isfinite(x).all():
-        raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
-    return _rows(*scaler(x, scores_of(model, x)), kernels, None)
+) -> Iterator[SteinUnits]:
+    """As many rows from the model, treated as the sample was, again and again.
+
+    Many samples are drawn at once: a call of a law of scipy.stats costs more than its rows.
+    """
+    count = n * max(1, AT_ONCE // n)
+    while True:
+        x = np.ascontiguousarray(model.sample(count, rng), dtype=np.float64).reshape(count, -1)
+        if not np.isfinite(x).all():
+            raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
+        scores = scores_of(model, x)
+        for start in range(0, len(x), n):
+            rows = slice(start, start + n)
+            yield _rows(*scaler(x[rows], scores[rows]), kernels, None)
 
 
-def _add_caveats(outcome: Outcome, units: SteinUnits | Runs) -> None:
+def _doubts(units: SteinUnits, score: Score) -> list[Caveat]:
+    """Why random signs and the closed form are not to be trusted, in the model or in the rows."""
+    if isinstance(score, ScipyModel) and not score.square_integrable:
+        text = (
+            "The model's score has no finite variance at an end of its support, so neither random "
+            "signs nor the closed form are right at any sample size: use calibration='simulate'."
+        )
+        return [(UnsafeAsymptoticsWarning, text)]
+    return few_effective_rows(units.effective_rows(), units.n_units)
+
+
+def _add_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> None:
     """What to know besides what all families have to say."""
+    if isinstance(units, ChainBlocks):
+        outcome.caveats += few_blocks(units.n_units)
+        return
     if isinstance(units, Runs):
         unsafe = UnsafeAsymptoticsWarning
         outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
         outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
         return
-    outcome.caveats += looks_like_a_chain(units) + stein_caveats(outcome)
+    outcome.caveats += looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
     if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
         text = (
             f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "

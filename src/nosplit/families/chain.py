@@ -1,9 +1,14 @@
 """Rows that depend on one another: the output of a Markov chain.
 
-Pairs (i, N/2 + i) of a chain that forgets are as good as independent inside, but neighbouring
-pairs are not: their values have a long-run covariance other than Cov[h]. Units of several
-consecutive rows turn it into the ordinary one: with b rows to a unit, the value of a pair is
-b^(-1/2) times the sum of b neighbouring values, and its covariance is that of batch means.
+Blocks of consecutive rows, several correlation times long, are as good as independent. By default
+they are the units: Ψ of a block is the sum of its rows' over √b, all pairs of blocks are looked
+at, and blocks get random signs (the wild bootstrap of blocks). Rows that hardly differ from the
+last one add cost and no knowledge, so that rows are thinned inside blocks.
+
+The closed form looks at the pairs (i, N/2 + i), which are as good as independent inside.
+Neighbouring pairs are not: their values have a long-run covariance other than Cov[h]. Units of
+several consecutive rows turn it into the ordinary one: the value of a pair of units is b^(-1/2)
+times the sum of b neighbouring values, and its covariance is that of batch means.
 """
 
 from __future__ import annotations
@@ -24,17 +29,21 @@ from nosplit.errors import (
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.kernels import IMQ, Kernel
 from nosplit.kernels.stein import SteinBank
+from nosplit.pairs.draws import SignDraws, Signs
 from nosplit.pairs.order import Natural
-from nosplit.pairs.pairing import Aligned, Job
+from nosplit.pairs.pairing import Aligned, Job, Tile
 from nosplit.pairs.protocols import Draws
 
 __all__ = [
+    "ChainBlocks",
     "Runs",
     "batch_length",
+    "chain_blocks",
     "chain_units",
     "correlation_times",
     "default_chain_kernels",
     "few_batches",
+    "few_blocks",
     "lag_one",
     "looks_like_a_chain",
     "smallest_safe_batches",
@@ -42,6 +51,10 @@ __all__ = [
 
 # Batches this many correlation times long leave about 5 % of the variance out.
 BATCH = 10.0
+# Blocks with signs of their own: shorter, for more of them; and how many are enough.
+BLOCK, SMALLEST_BLOCKS, MOST_BLOCKS = 6.0, 50, 1000
+# Rows of a block for each correlation time: closer ones say nothing new.
+ROWS_PER_TIME = 3.0
 # Pairs of neighbours that estimates of their correlation look at.
 MOST_VALUES = 10_000
 FALSE_ALARM = 1e-3
@@ -96,9 +109,90 @@ class Runs:
         return np.asarray(h.reshape(len(h), -1, b).sum(axis=2) / math.sqrt(b))
 
 
+@dataclass(frozen=True, eq=False)
+class ChainBlocks:
+    """Units of `length` consecutive rows with signs of their own; what is left over stays out.
+
+    Parameters
+    ----------
+    rows : SteinUnits
+        Units of one row each, in the order of the chain.
+    length : int
+        Rows in a unit.
+    thinned : int
+        Of how many rows of the chain each of these is one.
+    """
+
+    rows: SteinUnits
+    length: int
+    thinned: int
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.rows.n_units // self.length
+
+    @property
+    def bank(self) -> SteinBank:
+        """The kernels."""
+        return self.rows.bank
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit."""
+        return float(self.length)
+
+    def part(self, units: range) -> ChainBlocks:
+        """Some of the units, as units of their own."""
+        rows = range(units.start * self.length, units.stop * self.length)
+        return replace(self, rows=self.rows.part(rows))
+
+    def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
+        """Random signs of blocks: the wild bootstrap, which is exact only in the limit."""
+        return SignDraws(self, Signs(self.n_units, flips, rng))
+
+    def values(self, job: Job) -> Array:
+        """Values of all pairs of units of a tile, (d, A, B)."""
+        if not isinstance(job, Tile):
+            raise InputError('`pairs` of blocks of a chain must be "complete".')
+        b = self.length
+        h = np.empty((len(self.bank), len(job.a), len(job.b)))
+        for i, u in enumerate(job.a):
+            # A unit at a time: its rows against all those of b are many values already.
+            own, others = range(u * b, u * b + b), range(job.b.start * b, job.b.stop * b)
+            block = self.rows.values(Tile(own, others))
+            h[:, i] = block.reshape(len(h), b, -1, b).sum(axis=(1, 3)) / b
+        return h
+
+
+def chain_blocks(rows: SteinUnits, most_rows: int) -> ChainBlocks:
+    """Blocks of a chain, six correlation times long, of at most `most_rows` rows in all."""
+    n, time = rows.n_units, _longest_time(rows)
+    thinned = min(max(1, int(time / ROWS_PER_TIME), -(-n // most_rows)), max(1, n // 4))
+    length = max(math.ceil(BLOCK * time / thinned), -(-n // thinned // MOST_BLOCKS), 1)
+    kept = np.arange(0, n, thinned)
+    some = SteinUnits(
+        np.ascontiguousarray(rows.x[kept]),
+        np.ascontiguousarray(rows.scores[kept]),
+        Natural(),
+        rows.bank,
+        range(len(kept)),
+    )
+    return ChainBlocks(some, min(length, len(kept) // 2), thinned)
+
+
 def chain_units(rows: SteinUnits) -> Runs:
     """Runs of rows, long enough for their values to be as good as independent."""
-    return Runs(rows, batch_length(_first_values(rows), rows.n_units // 2))
+    return Runs(rows, batch_length(_first_values(rows), rows.n_units // 2, _longest_time(rows)))
+
+
+def _longest_time(rows: SteinUnits) -> float:
+    """Longest correlation time of the chain: of the kernels' values and of the score's columns.
+
+    A slow coordinate among fast ones hardly shows in values of a kernel of all coordinates.
+    """
+    scores = rows.scores[rows.index(range(rows.n_units))].T
+    return max(correlation_times(_first_values(rows)), correlation_times(scores))
 
 
 def default_chain_kernels(bandwidth: float) -> tuple[Kernel, ...]:
@@ -106,16 +200,45 @@ def default_chain_kernels(bandwidth: float) -> tuple[Kernel, ...]:
     return tuple(IMQ(factor * bandwidth) for factor in (0.5, 1.0, 2.0))
 
 
-def batch_length(values: Array, n_pairs: int) -> int:
+def batch_length(values: Array, n_pairs: int, time: float = 1.0) -> int:
     """Length of batches for a chain: 10 correlation times, and growing with the sample."""
-    length = math.ceil(BATCH * correlation_times(values))
+    length = math.ceil(BATCH * max(time, correlation_times(values)))
     return min(max(length, round(math.cbrt(n_pairs))), n_pairs // 2)
 
 
 def correlation_times(values: Array) -> float:
-    """Longest integrated correlation time of the kernels, as if each were of first order."""
-    rho = float(np.clip(lag_one(values).max(), 0.0, 0.999))
-    return (1.0 + rho) / (1.0 - rho)
+    """Longest integrated correlation time 1 + 2 Σ ρ_k of some series (d, M).
+
+    By Geyer's (1992) initial monotone sequence: sums of two neighbouring autocorrelations are
+    positive and fall for a reversible chain; from where the estimates do not, they are noise.
+
+    Examples
+    --------
+    >>> steps = np.random.default_rng(0).normal(size=(1, 5000))
+    >>> correlation_times(steps) < 1.2
+    True
+    """
+    return max(_initial_sequence(rho) for rho in _autocorrelations(values))
+
+
+def _initial_sequence(rho: Array) -> float:
+    pairs = rho[: len(rho) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    negative = np.flatnonzero(pairs <= 0)
+    pairs = pairs[: negative[0]] if len(negative) else pairs
+    return max(1.0, 2.0 * float(np.minimum.accumulate(pairs).sum()) - 1.0) if len(pairs) else 1.0
+
+
+def _autocorrelations(values: Array) -> Array:
+    """Autocorrelations at all lags below M / 2, of every series that varies."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    size = np.max(np.abs(centred), axis=1)
+    centred = centred[size > 0] / size[size > 0, None]
+    if not len(centred):
+        return np.ones((1, 1))
+    m = values.shape[1]
+    spectrum = np.abs(np.fft.rfft(centred, 2 * m, axis=1)) ** 2
+    sums = np.fft.irfft(spectrum, 2 * m, axis=1)[:, : max(1, m // 2)]
+    return np.asarray(sums / sums[:, :1])
 
 
 def lag_one(values: Array) -> Array:
@@ -149,6 +272,17 @@ def few_batches(n_batches: int, d: int) -> list[Caveat]:
     return [(UnsafeAsymptoticsWarning, text)]
 
 
+def few_blocks(n_blocks: int) -> list[Caveat]:
+    """What to say of a chain that is short for its correlation."""
+    if n_blocks >= SMALLEST_BLOCKS:
+        return []
+    text = (
+        f"The chain is as good as {n_blocks} independent blocks of rows, few for random signs (at "
+        f"least {SMALLEST_BLOCKS} are safe): run it longer."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
 def looks_like_a_chain(rows: SteinUnits) -> list[Caveat]:
     """What to say of rows whose values, on disjoint pairs and in order, are correlated.
 
@@ -159,7 +293,7 @@ def looks_like_a_chain(rows: SteinUnits) -> list[Caveat]:
     r, m = float(lag_one(values).max()), values.shape[1]
     if r * math.sqrt(m) < -special.ndtri(FALSE_ALARM / len(values)):
         return []
-    thin = math.ceil(math.log(0.05) / math.log(min(r, 0.999)))
+    thin = math.ceil(2.0 * correlation_times(values))
     text = (
         f"The rows look like the output of a chain (neighbouring values have a correlation of "
         f"{r:.2f}), and the test takes them to be independent. Use dependent=True, or thin={thin} "

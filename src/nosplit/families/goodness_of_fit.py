@@ -26,6 +26,9 @@ from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["SteinUnits"]
 
+# Rows that the check on their own values looks at.
+MOST_ROWS = 20_000
+
 
 @dataclass(frozen=True, eq=False)
 class SteinUnits:
@@ -91,6 +94,19 @@ class SteinUnits:
         bases = np.empty((3, len(a)))
         aligned_bases(self.x, self.scores, np.ascontiguousarray(a), np.ascontiguousarray(b), *bases)
         return self.bank.evaluate(bases, self.x.shape[1])
+
+    def effective_rows(self) -> float:
+        """Rows that carry Σ u(x, x), for the kernel with the fewest: (Σ u)² / Σ u².
+
+        u(x, x) = ‖Ψ(x)‖². Random signs need its mean to be that of many rows; where the score has
+        no finite variance under the model, a few rows next to an end of its support are all of it.
+        """
+        count = min(self.n_units, MOST_ROWS)
+        rows = self.index(range(self.n_units))[np.arange(count) * self.n_units // count]
+        u = self.aligned(rows, rows)
+        u = u / np.max(u, axis=1, keepdims=True)
+        share = u.sum(axis=1) ** 2 / np.einsum("dm,dm->d", u, u) / count
+        return float(share.min()) * self.n_units
 
     def _tile(self, a: Index, b: Index) -> Array:
         from nosplit._support.loops.stein import tile_bases

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import (
@@ -26,7 +26,7 @@ from nosplit.inference.plan import (
 from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
 
-__all__ = ["SECONDS_REPLICATE", "SteinSizes", "plan_chain", "plan_rows"]
+__all__ = ["SECONDS_REPLICATE", "SteinSizes", "most_rows", "plan_chain", "plan_rows"]
 
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
 SECONDS_REPLICATE = 5e-4
@@ -59,20 +59,34 @@ def plan_chain(
     pairs: Pairing | str | int,
     calibration: Exact | Wild | str,
     method: Method | None,
-    budget: float,
-) -> Plan:
-    """The plan for the output of a Markov chain: there is one choice only."""
-    if pairs not in ("auto", "linear", Linear()):
+) -> tuple[Plan, str]:
+    """The plan for the output of a Markov chain, and what its draws are.
+
+    All pairs of blocks with random signs; linear pairs or the closed form only if asked for.
+    """
+    kind = resolve_goodness_of_fit(calibration)
+    closed = kind == ASYMPTOTIC or isinstance(method, Naive) or pairs in ("linear", Linear())
+    if isinstance(kind, Exact) or (closed and isinstance(kind, Wild)):
         raise InputError(
-            f'`pairs` must be "linear" with dependent=True, got {pairs!r}: other pairs join rows '
-            "that are near each other in the chain."
+            '`calibration` must be "wild", or "asymptotic" with linear pairs, with '
+            f"dependent=True, got {calibration!r}: other draws take rows to be independent."
         )
-    if calibration not in ("auto", ASYMPTOTIC):
+    fitting = ("auto", "linear", Linear()) if closed else ("auto", "complete", Complete())
+    if pairs not in fitting:
         raise InputError(
-            f'`calibration` must be "asymptotic" with dependent=True, got {calibration!r}: flips '
-            "and draws take rows to be independent."
+            f'`pairs` must be "complete", or "linear" with calibration="asymptotic", with '
+            f"dependent=True, got {pairs!r}: other pairs join rows that are near each other in the "
+            "chain."
         )
-    return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method, budget=budget)
+    if closed:
+        return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method), ASYMPTOTIC
+    flips = Exact(kind.flips) if isinstance(kind, Wild) else Exact()
+    return choose(sizes, pairs="complete", calibration=flips, method=method), WILD
+
+
+def most_rows(sizes: Sizes, budget: float) -> int:
+    """Rows of which all pairs fit the budget."""
+    return max(100, int(sizes.n * (budget / sizes.seconds(Complete(), 0)) ** 0.5))
 
 
 def plan_rows(
@@ -83,7 +97,11 @@ def plan_rows(
     budget: float,
     sampling: bool,
 ) -> tuple[Plan, str]:
-    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic")."""
+    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic").
+
+    What is done otherwise, where the wild bootstrap and the closed form are not to be trusted with
+    the data, is to simulate with as many pairs as fit the budget.
+    """
     kind = resolve_goodness_of_fit(calibration)
     sketch = pairs != "auto" and isinstance(as_pairing(pairs), Sketch)
     if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
@@ -105,6 +123,11 @@ def plan_rows(
         return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
     flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
     how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
+    otherwise = None
+    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
+        pairing = _simulated_pairs(sizes, Exact(), budget) if pairs == "auto" else as_pairing(pairs)
+        otherwise = choose(sizes, pairs=pairing, calibration=Exact(), method=method)
+    how = replace(how, otherwise=otherwise)
     return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
 
 
