@@ -7,7 +7,6 @@ of the two populations instead: more rows make them more precise, and nothing el
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -126,8 +125,11 @@ def effect_of(
 
 
 def _average(one: Estimate, other: Estimate) -> Estimate:
-    """Mean of two independent estimates, with its standard error."""
-    return (one[0] + other[0]) / 2.0, math.hypot(one[1], other[1]) / 2.0
+    """Mean of two estimates, with a standard error that holds however they depend.
+
+    The folds learn from one another: both are high, or both low, as their differences agree.
+    """
+    return (one[0] + other[0]) / 2.0, (one[1] + other[1]) / 2.0
 
 
 def learn(means: Means, method: Method, fallback: Array) -> Array:
