@@ -197,7 +197,7 @@ def test_wild_level_at_the_smallest_safe_n():
 
 
 def test_asymptotic_level_of_linear_pairs():
-    """At most .08 with 1,000 pairs a kernel (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
+    """At most .08 with 1,000 pairs a kernel, as docs/measured has it; false alarm 1e-4."""
     rng, trials, hits = np.random.default_rng(5), 200, 0
     for _ in range(trials):
         x = NORMAL.sample(4 * SMALLEST_PAIRS * 4, rng)

@@ -88,7 +88,8 @@ def two_sample_test(
     rng : int or Generator
         Source of the shuffling and the flips.
     shuffle : bool
-        Deal rows to units in random order, so that sorted input is safe. `False` keeps the order.
+        Deal rows to units in random order, so that independent rows may come sorted. `False`
+        keeps the order.
     nan_policy : {"raise", "omit", "indicate"}
         Where values are missing: an error, leave out the row, or compare what is missing too.
     scale : {"robust", "none"}, bool or None

@@ -1,0 +1,314 @@
+"""No quiet false alarm: where an approximation is poor, another way is taken or a warning given.
+
+Every case is a null hypothesis that was rejected far too often, without a word. A *quiet* false
+alarm is a rejection at .05 that no warning goes with. Bounds are binomial quantiles at .05, with a
+false alarm rate of 1e-3 each.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.signal import lfilter
+from scipy.stats import beta, binom, gamma, lognorm, norm, weibull_min
+
+import nosplit
+from nosplit import (
+    DependentRowsWarning,
+    DroppedKernelWarning,
+    NosplitWarning,
+    Split,
+    UnsafeAsymptoticsWarning,
+    goodness_of_fit_test,
+    independence_test,
+    mean_test,
+    models,
+    two_sample_test,
+)
+
+ALARM = 1e-3
+DOUBTS = (UnsafeAsymptoticsWarning, DroppedKernelWarning)
+
+
+def most(trials, rate=0.05):
+    """Rejections that so many trials exceed with probability 1e-3 at most."""
+    return int(binom.isf(ALARM, trials, rate))
+
+
+def quiet_rejections(test, trials):
+    """How many of some tests reject at .05 without a warning that p is not to be trusted."""
+    found = 0
+    for i in range(trials):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            rejected = test(i).reject(0.05)
+        found += rejected and not any(issubclass(w.category, DOUBTS) for w in said)
+    return found
+
+
+def flags(rng, n, rate):
+    return np.array(["a", "b"])[(rng.random(n) < rate).astype(int)]
+
+
+# Closed forms -----------------------------------------------------------------------------------
+
+
+def rare_category(rng, n):
+    return pd.DataFrame({"c": flags(rng, n, 0.005)})
+
+
+def zero_inflated(rng, n):
+    return np.where(rng.random(n) < 0.005, rng.lognormal(size=n), 0.0)
+
+
+def test_a_rare_category_and_unequal_sizes():
+    """Was rejected quietly at .33."""
+    rng = np.random.default_rng(0)
+    for i in range(4):
+        x, y = rare_category(rng, 500), rare_category(rng, 8000)
+        with pytest.warns(NosplitWarning, match=r"pairs carry a kernel|so p is 1"):
+            two_sample_test(x, y, calibration="asymptotic", rng=i)
+
+
+def test_rare_values_and_unequal_sizes():
+    """Were rejected quietly at .57."""
+    rng, trials = np.random.default_rng(0), 8
+
+    def test(i):
+        x, y = zero_inflated(rng, 700), zero_inflated(rng, 11_200)
+        return two_sample_test(x, y, calibration="asymptotic", rng=i)
+
+    assert quiet_rejections(test, trials) <= most(trials)
+
+
+def test_auto_is_exact_where_the_closed_form_is_not_trusted():
+    rng = np.random.default_rng(1)
+
+    def table(n):
+        return pd.DataFrame({"u": rng.normal(size=n), "c": flags(rng, n, 0.0016)})
+
+    rare = two_sample_test(table(2000), table(32_000), pairs=4, budget=0.05)
+    assert (rare.calibration, rare.warnings) == ("exact", ())
+    x, y = rng.normal(size=(20_000, 1)), rng.normal(size=(60_000, 1))
+    usual = two_sample_test(x, y, kernels=[nosplit.Gaussian(1.0)], pairs=4, budget=0.05)
+    assert (usual.calibration, usual.warnings) == ("asymptotic", ())
+
+
+def test_effective_pairs_do_not_depend_on_labels():
+    """What decides between closed form and flips is the same for every relabelling of units."""
+    from nosplit.families.two_sample import two_sample_units
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.effective import effective_pairs
+    from nosplit.pairs.order import Natural
+    from nosplit.pairs.pairing import Window
+
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(40, 1)), rng.normal(size=(120, 1))
+    bank = Bank((nosplit.Gaussian(1.0), nosplit.Linear()))
+
+    def effective(x, y):
+        return effective_pairs(two_sample_units(x, y, Natural(), Natural(), bank), Window(3))
+
+    before = effective(x, y)
+    turned = rng.random(40) < 0.5
+    x[turned], y[::3][turned] = y[::3][turned].copy(), x[turned].copy()
+    np.testing.assert_allclose(effective(x, y), before, rtol=1e-9)
+
+
+def test_effective_pairs_against_theory():
+    """A kernel that is the product of signs has as many as there are; normal rows, m / 9."""
+    from nosplit.families.two_sample import two_sample_units
+    from nosplit.families.unequal import Grouped
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.effective import effective_pairs
+    from nosplit.pairs.order import Natural
+    from nosplit.pairs.pairing import Window
+
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(4000, 1)), rng.normal(size=(8000, 1))
+    units = two_sample_units(x, y, Natural(), Natural(), Bank((nosplit.Linear(),)))
+    assert isinstance(units, Grouped)
+    # Under a labelling Ψ is normal with mean 0, so h has a fourth moment of 9 times its second.
+    assert effective_pairs(units, Window(2))[0] == pytest.approx(8000 / 9, rel=0.25)
+
+
+def test_rare_categories_in_two_variables():
+    """Were rejected quietly at .17."""
+    rng = np.random.default_rng(4)
+    for i in range(4):
+        x, y = flags(rng, 8000, 0.02), flags(rng, 8000, 0.02)
+        with pytest.warns(NosplitWarning, match=r"pairs carry a kernel|so p is 1"):
+            independence_test(x, y, calibration="asymptotic", rng=i)
+
+
+def test_split_looks_at_the_part_it_tests_with():
+    x, y = np.random.default_rng(5).normal(size=(2, 700, 1))
+    with pytest.warns(UnsafeAsymptoticsWarning, match="part that the split tests with"):
+        two_sample_test(x, y, method=Split(0.95), pairs=5, calibration="asymptotic")
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NearCopyWarning")
+def test_stein_pairs_grow_with_columns():
+    """2,000 pairs are as many as four kernels need for one column, not for fifty: .095."""
+    x = np.random.default_rng(6).normal(size=(4000, 50))
+    kernels = [nosplit.IMQ(s) for s in (2.0, 5.0, 10.0, 20.0)]
+    options = {"kernels": kernels, "pairs": "linear", "calibration": "asymptotic"}
+    with pytest.warns(UnsafeAsymptoticsWarning, match="4 Stein stat"):
+        goodness_of_fit_test(x, -x, **options)
+
+
+def test_a_sample_against_itself():
+    """Auto sees no difference (.19 before); who asks for OST by name is told."""
+    rng, trials, hits = np.random.default_rng(7), 100, 0
+    x = rng.normal(size=500)
+    options = {"pairs": 4, "calibration": "asymptotic"}
+    for i in range(trials):
+        y = x[rng.permutation(500)]
+        hits += two_sample_test(x, y, rng=i, **options).reject()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            named = two_sample_test(x, y, method="ost", rng=i, **options)
+        told = any(w.category is DependentRowsWarning for w in said)
+        assert told == (named.reject() and not np.any(named.tau > 0))
+    assert hits <= most(trials)
+
+
+# Means ------------------------------------------------------------------------------------------
+
+SKEWED = {
+    "log-normal": (lambda rng, size: np.exp(9 / 8) - rng.lognormal(0.0, 1.5, size=size), 350, 7),
+    "rare": (lambda rng, size: 0.02 - (rng.random(size) < 0.02), 350, 7),
+}
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_skewed_rows(name):
+    """Were rejected quietly at .36 and .29."""
+    law, n, d = SKEWED[name]
+    rng, trials = np.random.default_rng(8), 30
+    assert quiet_rejections(lambda i: mean_test(law(rng, (n, d)), rng=i), trials) <= most(trials)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+def test_bootstrap_level_of_skewed_rows():
+    """The bootstrap itself: exponential rows, .09 with seven columns by the closed form."""
+    rng, trials, hits = np.random.default_rng(9), 40, 0
+    for i in range(trials):
+        found = mean_test(1.0 - rng.exponential(size=(350, 1)), rng=i)
+        assert found.calibration == "bootstrap"
+        hits += found.reject()
+    assert hits <= most(trials)
+
+
+def test_closed_form_of_skewed_rows_warns():
+    h = 1.0 - np.random.default_rng(10).exponential(size=(400, 2))
+    with pytest.warns(UnsafeAsymptoticsWarning, match="calibration='bootstrap'"):
+        mean_test(h, calibration="asymptotic")
+    assert mean_test(np.random.default_rng(0).normal(size=(400, 2))).calibration == "asymptotic"
+
+
+# Goodness of fit --------------------------------------------------------------------------------
+
+HALF_LINES = {
+    "gamma(1.2)": gamma(1.2),
+    "Weibull(1.5)": weibull_min(1.5),
+    "log-normal": lognorm(1.0),
+    "beta(2, 5)": beta(2.0, 5.0),
+    "gamma(3)": gamma(3.0),
+}
+
+
+@pytest.mark.parametrize("name", HALF_LINES)
+def test_half_line_models_are_simulated(name):
+    """By default wild rejected the true model at .48, .23, .12, .11 and .09 with 250 rows."""
+    model = models.from_scipy(HALF_LINES[name])
+    x = model.sample(250, np.random.default_rng(11))
+    kernels = [nosplit.IMQ(1.0)]
+    found = goodness_of_fit_test(x, model, kernels=kernels, budget=0.2, rng=0)
+    assert (found.calibration, found.warnings) == ("simulate", ())
+    with pytest.warns(UnsafeAsymptoticsWarning, match=r"finite variance|carry the statistic"):
+        goodness_of_fit_test(x, model, kernels=kernels, calibration="wild", rng=0)
+
+
+@pytest.mark.parametrize(
+    ("law", "finite"),
+    [
+        (gamma(1.2), False),
+        (gamma(2.0), False),
+        (gamma(2.5, loc=3.0, scale=7.0), True),
+        (weibull_min(1.5), False),
+        (weibull_min(2.5), True),
+        (beta(1.3, 1.3), False),
+        (beta(5.0, 2.0), False),
+        (beta(3.0, 4.0), True),
+        (lognorm(1.0), True),
+        (norm(), True),
+    ],
+)
+def test_scores_of_finite_variance_against_theory(law, finite):
+    """E score² is finite where the density goes to 0 faster than linearly."""
+    assert models.from_scipy(law).square_integrable == finite
+
+
+def test_normal_rows_stay_with_random_signs():
+    x = np.random.default_rng(12).normal(size=(800, 2))
+    found = goodness_of_fit_test(x, models.MultivariateNormal(np.zeros(2), 1.0))
+    assert (found.calibration, found.warnings) == ("wild", ())
+
+
+# Chains -----------------------------------------------------------------------------------------
+
+
+def test_a_slow_coordinate_among_fast_ones():
+    """Was rejected quietly at .29: the correlation of neighbouring values does not show it."""
+    rng, trials, phi = np.random.default_rng(13), 40, 0.99
+
+    def test(i):
+        steps = rng.normal(size=(12_000, 1)) * np.sqrt(1.0 - phi**2)
+        slow = lfilter([1.0], [1.0, -phi], steps, axis=0)[2000:]
+        x = np.hstack([slow, rng.normal(size=(10_000, 2))])
+        return goodness_of_fit_test(x, -x, dependent=True, rng=i)
+
+    assert quiet_rejections(test, trials) <= most(trials)
+
+
+def test_a_chain_that_does_not_fit_is_found():
+    """2,000 rows, φ = .6, 15 % too wide: 5 of 40 were, nearly all are."""
+    hits = 0
+    for i in range(8):
+        steps = np.random.default_rng([14, i]).normal(size=(2100, 1)) * 0.8
+        x = 1.15 * lfilter([1.0], [1.0, -0.6], steps, axis=0)[100:]
+        hits += goodness_of_fit_test(x, -x, dependent=True).reject()
+    assert hits >= 6
+
+
+# Errors where a p-value was due -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [7, 31, 103])
+def test_units_of_two(n):
+    x, y = np.random.default_rng(15).normal(size=(2, n))
+    assert 0.0 < independence_test(x, y, unit_size=2).pvalue <= 1.0
+
+
+def test_arrays_that_are_mostly_one_value():
+    rng = np.random.default_rng(16)
+    for _ in range(4):
+        x, y = (np.where(rng.random(3000) < 0.001, 5.0 + rng.random(3000), 2.0) for _ in range(2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", nosplit.NosplitWarning)
+            assert 0.0 < two_sample_test(x, y, calibration="exact", pairs="linear").pvalue <= 1.0
+
+
+@pytest.mark.parametrize("calibration", ["exact", "asymptotic"])
+def test_no_evidence_is_no_error(calibration):
+    x = np.array([0.0] * 99 + [1.0])
+    with pytest.warns(DroppedKernelWarning, match="so p is 1"):
+        found = two_sample_test(
+            x, np.zeros(100), pairs="linear", calibration=calibration, shuffle=False
+        )
+    assert found.pvalue == 1.0
+    assert not found.reject(0.99)
