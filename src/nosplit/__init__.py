@@ -38,6 +38,7 @@ from nosplit.kernels import (
     Linear,
     Matern,
     Polynomial,
+    Spectral,
 )
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
 from nosplit.methods.polyhedral import polyhedral_truncation
@@ -93,6 +94,7 @@ __all__ = [
     "SampleSize",
     "SeedSensitivity",
     "Sketch",
+    "Spectral",
     "Split",
     "TestResult",
     "TwoSampleAccumulator",

@@ -7,6 +7,7 @@ from typing import Any
 
 from nosplit._support.checks import Seed, check_finite, check_flags, check_rng
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
+from nosplit.api.evidence import look_for, pooled_outcome, sees_all
 from nosplit.api.plan import sizes_of
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path, open_source
@@ -202,13 +203,27 @@ def two_sample_test(
             workers=workers,
         )
         return _with_changes(result, given)
+    encoding = data.encoding
+    if len(x) != len(y) and sees_all(recipe, chosen, how):
+        outcome, fitted = pooled_outcome(x, y, recipe, encoding, how, generator, workers)
+        return to_result(
+            outcome,
+            question=TWO_SAMPLE,
+            kernels=fitted,
+            n_units=len(x) + len(y),
+            n_used=len(x) + len(y),
+            n_left_out=data.left_out,
+            columns=data.columns,
+            encoding=encoding,
+        )
     units = fitted_units(x, y, recipe, mixer)
     if isinstance(how.pairing, Blocks | Complete):
         # Their tiles take a distance that is not a number for a large one.
         check_finite(x, "x")
         check_finite(y, "y")
     try:
-        outcome = run(units, chosen, how, generator, workers, progress)
+        look = look_for(units, encoding, workers) if sees_all(recipe, chosen, how) else None
+        outcome = run(units, chosen, how, generator, workers, progress, look)
     except NonFiniteError:
         # Large samples are not read twice: their finiteness shows in the values.
         check_finite(x, "x")

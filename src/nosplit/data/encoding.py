@@ -232,6 +232,7 @@ class Encoding:
         return Recipe(
             lambda *medians: table_kernels(inner.build(*medians), numeric, categorical, labels),
             columns=numeric,
+            default=kernels is None or kernels == "default",
         )
 
     @property

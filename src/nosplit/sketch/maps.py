@@ -18,16 +18,22 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequencies
 from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.sketch.bins import ColumnBins, dependent_pairs, fit_bins
+from nosplit.sketch.bins import (
+    MOST_BINS,
+    ColumnBins,
+    bin_scores,
+    dependent_pairs,
+    edge_table,
+    fit_bins,
+)
 
 __all__ = ["STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
 
 
 # Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
 STEP = 1 << 20
-# Bins of a column, and of all columns and cells together: what keeps wide tables small. The
-# compiled search knows the first number.
-MOST_BINS, FEWEST_BINS, ALL_BINS = 128, 16, 1 << 24
+# Bins of a column, and of all columns and cells together: what keeps wide tables small.
+FEWEST_BINS, ALL_BINS = 16, 1 << 24
 # Pairs of columns whose dependence is looked at: all of up to twenty columns.
 MOST_PAIRS = 190
 # Landmarks of a kernel that is no mixture of waves.
@@ -155,18 +161,8 @@ class SketchMap:
 
     @cached_property
     def scores(self) -> NDArray[np.float32]:
-        """Two scores of every bin of every column, (p, bins, 2): orthogonal, of variance one.
-
-        Numbers have the first two cosines of their rank. Categories have signs at random.
-        """
-        rng = np.random.Generator(np.random.Philox(key=np.array([self.key, 2**32], np.uint64)))
-        scores = np.zeros((self.p, MOST_BINS, 2), np.float32)
-        for j, bins in enumerate(self.bins):
-            rank = (np.arange(len(bins)) + 0.5) / len(bins)
-            waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, (1.0, 2.0)))
-            signs = rng.choice((-1.0, 1.0), (len(bins), 2))
-            scores[j, : len(bins)] = signs if bins.categories else waves
-        return scores
+        """Two scores of every bin of every column, (p, bins, 2)."""
+        return bin_scores(self.bins, self.key)
 
     @property
     def n_bins(self) -> int:
@@ -176,13 +172,7 @@ class SketchMap:
     @cached_property
     def edges(self) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
         """Edges of bins filled up with infinity, where bins begin, and numbers of categories."""
-        sizes = [len(b.edges) for b in self.bins]
-        filled = np.full((self.p, MOST_BINS - 1), np.inf)
-        for j, bins in enumerate(self.bins):
-            filled[j, : sizes[j]] = bins.edges
-        starts = np.concatenate([[0], np.cumsum([len(b) for b in self.bins])[:-1]])
-        counted = [len(b.edges) if b.categories else -1 for b in self.bins]
-        return filled, starts.astype(np.int64), np.array(counted, dtype=np.int64)
+        return edge_table(self.bins)
 
     @cached_property
     def features(self) -> list[tuple[NDArray[np.int64], Array]]:

@@ -1,0 +1,97 @@
+"""What a test that names no kernels looks at, where it looks at all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_finite
+from nosplit.data.encoding import Encoding
+from nosplit.errors import InputError
+from nosplit.families.pooled import Pooled, label_draws
+from nosplit.families.two_sample import Grouped, Paired
+from nosplit.inference.calibrations import Exact
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.plan import Plan
+from nosplit.inference.run import settle, test_draws
+from nosplit.kernels import Kernel
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.recipes import Recipe
+from nosplit.kernels.spectral import SCALE_ROWS, sorted_rows, spread_out
+from nosplit.methods import Adaptive, Method
+from nosplit.pairs.draws import SignDraws
+from nosplit.pairs.pairing import Complete
+from nosplit.pairs.statistics import DrawnStatistics, Seen
+from nosplit.sketch.rows import look_at_rows
+
+__all__ = ["look_for", "pooled_outcome", "sees_all"]
+
+
+def sees_all(recipe: Recipe, method: Method | None, how: Plan) -> bool:
+    """Whether a test looks at columns and flattened spectra, too.
+
+    Kernels that were asked for are all that is looked at: who asks for a linear one asks whether
+    means differ, and no column must answer more than that.
+    """
+    adaptive = isinstance(settle(method, how.calibration), Adaptive)
+    everything = isinstance(how.pairing, Complete) and isinstance(how.calibration, Exact)
+    return recipe.default and adaptive and everything
+
+
+def look_for(
+    units: Paired | Grouped, encoding: Encoding | None, workers: int | None
+) -> Callable[[SignDraws], Seen]:
+    """What is seen of samples of equal sizes under given draws, besides the kernels."""
+    assert isinstance(units, Paired)
+
+    def look(draws: SignDraws) -> Seen:
+        signs = draws.signs.columns(range(units.n_units))
+        return _seen(*units.ordered, signs, encoding, workers)
+
+    return look
+
+
+def _seen(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    weights: NDArray[Any],
+    encoding: Encoding | None,
+    workers: int | None,
+) -> Seen:
+    return look_at_rows(
+        x,
+        y,
+        weights,
+        categorical=() if encoding is None else encoding.categorical,
+        owners=None if encoding is None else encoding.owners,
+        workers=workers,
+    )
+
+
+def pooled_outcome(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    recipe: Recipe,
+    encoding: Encoding | None,
+    how: Plan,
+    rng: np.random.Generator,
+    workers: int | None,
+) -> tuple[Outcome, tuple[Kernel, ...]]:
+    """Test samples of different sizes by permuting the labels of all rows; and the kernels."""
+    check_finite(x, "x")
+    check_finite(y, "y")
+    rows, place = sorted_rows(np.concatenate([x, y]).astype(np.float64))
+    try:
+        kernels = recipe.fit(rows[spread_out(len(rows), SCALE_ROWS)])
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+    weights = label_draws(len(x), len(y), how.flips, rng)
+    pooled = Pooled(rows, Bank(kernels))
+    order = np.argsort(place, kind="stable")
+    tau, cov = pooled.under(np.ascontiguousarray(weights[:, order]), workers)
+    seen = _seen(x, y, weights, encoding, workers)
+    drawn = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
+    return test_draws(drawn, None, how.pairs), kernels

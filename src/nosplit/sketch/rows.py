@@ -1,0 +1,265 @@
+"""Rows as cells of one row: what columns and flattened spectra show of samples in memory.
+
+Everything that rows are looked at with is made of the pooled rows alone, in an order of their own:
+no swap and no labelling changes a bit of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.types import Array, Index
+from nosplit.kernels.spectral import default_eigenbases, sorted_rows
+from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.pairs.statistics import ColumnDraws, Seen
+from nosplit.sketch.bins import (
+    MOST_BINS,
+    ColumnBins,
+    bin_scores,
+    edge_table,
+    fit_bins,
+)
+from nosplit.sketch.cells import (
+    DRAWS,
+    EXACT,
+    Array32,
+    ColumnView,
+    Lens,
+    Swaps,
+    Units,
+    column_draws,
+    covariance,
+    lenses_of_bins,
+    look,
+    mapped,
+    means_of,
+)
+
+__all__ = ["column_counts", "look_at_rows", "number_of_bins"]
+
+# Rows of a category that has a bin of its own, and bins of all columns together.
+ROWS_A_CATEGORY, ALL_BINS, FEWEST_BINS = 10, 8192, 16
+# Bins whose counts are kept at once.
+GROUP = 4096
+# Columns up to which pairs of them are looked at.
+MOST_COLUMNS = 20
+
+
+def look_at_rows(
+    x: Array,
+    y: Array,
+    weights: NDArray[Any],
+    *,
+    categorical: Sequence[int] = (),
+    owners: Sequence[int] | None = None,
+    workers: int | None = None,
+) -> Seen:
+    """What columns and flattened spectra show under every draw.
+
+    Parameters
+    ----------
+    x, y : array, shape (n, p) and (m, p)
+        The samples; of equal sizes, row i of both is a unit.
+    weights : array, shape (F, n) or (F, n + m)
+        Signs of units under each draw, the observed one first; for samples of different sizes,
+        1 for rows labelled x and 0 for others.
+    categorical : sequence of int
+        Columns whose values are compared for equality only.
+    owners : sequence of int, optional
+        The column that each column of the rows belongs to, where one has several.
+    workers : int, optional
+        Threads; all cores by default.
+    """
+    pooled = np.concatenate([x, y]).astype(np.float64)
+    p = pooled.shape[1]
+    swaps = Swaps(len(x), len(y), len(weights) - 1, 0)
+    draws = _Draws(swaps, weights.astype(np.float32), n_workers(workers))
+    names = range(p) if owners is None else owners
+    with one_blas_thread():
+        numbers = [j for j in range(p) if j not in set(categorical)]
+        tau, cov = _spectral(draws, pooled[:, numbers])
+        bins = _fit(pooled, set(categorical))
+        places = _places(pooled, bins)
+        columns = _columns(draws, bins, places, names)
+        pairs = None
+        if categorical and 1 < p <= MOST_COLUMNS:
+            # What categories have to do with other columns no kernel of numbers sees.
+            pairs = _pairs(draws, bins, places, names)
+    return Seen(tau, cov, columns, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """Draws that are known, and what is seen under them."""
+
+    swaps: Swaps
+    weights: Array32
+    workers: int
+
+    def units(self, values: Array) -> Units:
+        """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
+        n = self.swaps.n_x
+        own = values[:n] - values[n:] if self.swaps.paired else values
+        steps = np.abs(own).max(axis=0) * (self.swaps.n_units / EXACT)
+        steps[steps == 0.0] = 1.0
+        return Units(np.rint(own / steps).astype(np.float32), steps)
+
+    def see(self, units: Units, lenses: Sequence[Lens]) -> Array:
+        """Squared lengths of sums less their means, under all draws, (F, statistics)."""
+        means = [means_of(self.swaps, units, lens) for lens in lenses]
+
+        def part(chunk: tuple[int, int]) -> Array:
+            weights = self.weights[chunk[0] : chunk[0] + chunk[1]]
+            return look(self.swaps.sums(weights, units), lenses, means)
+
+        chunks = [(i, DRAWS) for i in range(0, len(self.weights), DRAWS)]
+        return np.concatenate(mapped(part, chunks, self.workers))
+
+
+# -- flattened spectra -------------------------------------------------------------------------
+
+
+def _spectral(draws: _Draws, pooled: Array) -> tuple[Array, Array]:
+    """Statistics of kernels with flattened spectra, and their covariance matrix."""
+    nothing = np.zeros((0, 0)), np.zeros((0, 0))
+    if not pooled.shape[1]:
+        return nothing
+    rows, place = sorted_rows(pooled)
+    bases = default_eigenbases(rows)
+    if not bases:
+        return nothing
+    units = draws.units(np.concatenate([features for _, features in bases], axis=1)[place])
+    lenses, start = [], 0
+    for basis, features in bases:
+        own = slice(start, start + features.shape[1])
+        lenses.append(Lens(own, units.steps[own], basis.gains()))
+        start = own.stop
+    N = draws.swaps.n_units
+    m = N * (N - 1) // 2
+    tau = draws.see(units, lenses) / (2.0 * np.sqrt(m) * draws.swaps.spread)
+    cov = covariance(draws.swaps, units, lenses, m)
+    # What no draw changes is no evidence: one unit alone differs, or none.
+    dead = np.diagonal(cov) <= 1e-12 * np.square(tau).max(axis=0)
+    cov[dead], cov[:, dead], tau[:, dead] = 0.0, 0.0, 0.0
+    return nothing if dead.all() else (tau, cov)
+
+
+# -- columns -----------------------------------------------------------------------------------
+
+
+def number_of_bins(rows: int, p: int) -> int:
+    """Bins of a column of so many pooled rows: a dozen rows a bin up to 32, then 40 up to 128."""
+    count = max(4, min(rows // 12, 32), min(rows // 40, MOST_BINS))
+    return min(count, max(FEWEST_BINS, ALL_BINS // p))
+
+
+def _fit(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
+    count = number_of_bins(*pooled.shape)
+    most = min(MOST_BINS, 2 * count + 2)
+    return [
+        fit_bins(
+            column,
+            categories=j in categorical,
+            most=MOST_BINS if j in categorical else most,
+            count=count,
+            fewest=ROWS_A_CATEGORY,
+        )
+        for j, column in enumerate(pooled.T)
+    ]
+
+
+def _places(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
+    """Number of the bin of every column of each row."""
+    from nosplit._support.loops.sketch import bin_places
+
+    edges, _, counted = edge_table(bins)
+    places = np.empty(pooled.shape, np.uint8)
+    bin_places(pooled, np.arange(len(pooled)), edges, counted, places)
+    return places
+
+
+def _columns(
+    draws: _Draws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+) -> ColumnDraws:
+    parts = [_group(draws, bins, places, names, group) for group in _groups(bins)]
+    values = np.concatenate([part.values for part in parts], axis=1)
+    shapes, which = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("shapes", "columns")
+    )
+    return ColumnDraws(values, shapes, which)
+
+
+def _groups(bins: Sequence[ColumnBins]) -> Iterator[range]:
+    """Runs of columns, so few at a time that their counts stay small."""
+    start, total = 0, 0
+    for j, own in enumerate(bins):
+        if total and total + len(own) > GROUP:
+            yield range(start, j)
+            start, total = j, 0
+        total += len(own)
+    yield range(start, len(bins))
+
+
+def _group(
+    draws: _Draws,
+    bins: Sequence[ColumnBins],
+    places: NDArray[np.uint8],
+    names: Sequence[int],
+    group: range,
+) -> ColumnDraws:
+    counts, pooled, starts = column_counts(
+        draws.swaps, [bins[j] for j in group], places[:, group.start : group.stop]
+    )
+    units = Units(counts, np.ones(counts.shape[1]))
+    lenses, which = [], []
+    for j, start in zip(group, starts, strict=True):
+        where = slice(int(start), int(start) + len(bins[j]))
+        found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+        lenses += found
+        which += [names[j]] * len(found)
+    view = ColumnView(units, lenses, np.array(which, dtype=np.int64))
+    return column_draws(draws.swaps, view, draws.see(units, lenses))
+
+
+def column_counts(
+    swaps: Swaps, bins: Sequence[ColumnBins], places: NDArray[np.uint8]
+) -> tuple[Array32, Array, Index]:
+    """Counts of each unit in each bin, x less y, or of each row; pooled ones; where bins begin."""
+    starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])])
+    at = places + starts[:-1]
+    pooled = np.bincount(at.ravel(), minlength=starts[-1]).astype(np.float64)
+    counts = np.zeros((swaps.n_units, starts[-1]), np.float32)
+    row = np.arange(swaps.n_units)[:, None]
+    if swaps.paired:
+        counts[row, at[: swaps.n_x]] += 1.0
+        counts[row, at[swaps.n_x :]] -= 1.0
+    else:
+        counts[row, at] = 1.0
+    return counts, pooled, starts[:-1]
+
+
+# -- pairs of columns --------------------------------------------------------------------------
+
+
+def _pairs(
+    draws: _Draws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+) -> ColumnDraws:
+    """Products of the scores of pairs of columns that do not belong together."""
+    p = len(bins)
+    both = [(j, k) for j in range(p) for k in range(j + 1, p) if names[j] != names[k]]
+    scores = bin_scores(bins, 0)
+    own = np.stack([scores[j][places[:, j]] for j in range(p)], axis=1).astype(np.float64)
+    left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
+    values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
+    units = draws.units(values)
+    lenses = [
+        Lens(slice(i, i + 4), units.steps[i : i + 4], np.ones((4, 1)))
+        for i in range(0, 4 * len(both), 4)
+    ]
+    view = ColumnView(units, lenses, np.arange(len(both)))
+    return column_draws(draws.swaps, view, draws.see(units, lenses))
