@@ -107,4 +107,4 @@ def _units(n: int, p: int, d: int | None) -> HsicSizes:
 def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
     """What the cost depends on, before any bandwidth is known."""
     trial = recipe.build()
-    return Sizes(n, m, p, len(trial), kernel_bases(trial))
+    return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
-from nosplit.methods import Method, Naive, Split
+from nosplit.methods import Adaptive, Method, Naive, Split
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Sketch, Window, as_pairing
@@ -25,8 +25,11 @@ __all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
-NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.035, 15.0, 1.6
+NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.025, 15.0, 1.6
 SECONDS_FIXED = 0.01
+# The same for what is seen besides kernels: a bin under a draw, a landmark of a row, squared and
+# cubed; seconds of a column.
+NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 4e-4
 # The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
 NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
 SECONDS_SKETCH = 0.05
@@ -54,6 +57,8 @@ class Sizes:
     p: int
     d: int
     bases: int = 1
+    # Whether no kernels were named: all pairs are then not all that is looked at.
+    default: bool = field(default=False, kw_only=True)
 
     @property
     def n_units(self) -> int:
@@ -96,6 +101,36 @@ class Sizes:
         """Nominal seconds of one core."""
         if isinstance(pairing, Sketch):
             return self.sketch_seconds(pairing, flips)
+        if self.default and isinstance(pairing, Complete) and flips:
+            kernels = self._pooled(flips) if self.n != self.m else self._pairs(pairing, flips)
+            return kernels + self._seen(flips)
+        return self._pairs(pairing, flips)
+
+    def rows_or_units(self, pairing: Pairing, flips: int) -> int:
+        """What pairs are made of: units, or all rows where labels are permuted among all."""
+        pooled = self.default and isinstance(pairing, Complete) and flips and self.n != self.m
+        return self.n + self.m if pooled else self.n_units
+
+    def _pooled(self, flips: int) -> float:
+        """Nominal seconds of all pairs of rows whose labels are permuted."""
+        n_pairs = (self.n + self.m) ** 2 / 2.0
+        value = NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
+        return SECONDS_FIXED + 1e-9 * n_pairs * (value + flips * self.d * NS_FLIP_PRODUCT)
+
+    def _seen(self, flips: int) -> float:
+        """Nominal seconds of columns and flattened spectra."""
+        rows = self.n + self.m
+        units = self.n if self.n == self.m else rows
+        bins = max(4, min(rows // 12, 32), min(rows // 40, 128))
+        bins = min(bins, max(16, SKETCH_BINS // self.p)) + 1
+        marks, features = min(300, max(rows // 4, 60)), 2 * min(rows // 6, 200)
+        drawn = flips * units * (bins * self.p + features) * NS_FLIP_PRODUCT
+        columns = flips * bins * self.p * NS_COUNT
+        spectra = marks**2 * (rows * NS_LANDMARK + marks * NS_EIGEN)
+        return SECONDS_COLUMN * self.p + 1e-9 * (drawn + columns + spectra)
+
+    def _pairs(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of pairs of units."""
         n_pairs, combinations = pairing.n_pairs(self.n_units), self.rows_per_unit**2
         bases = NS_COLUMN * self.p * self.bases
         value = NS_PAIR + combinations * (NS_COMBINATION + bases + NS_KERNEL * self.d)
@@ -199,6 +234,8 @@ def choose(
     features, with as many frequencies as fit. Windows and closed forms are for who asks for them.
     """
     budget = check_budget(budget)
+    if method is not None and not isinstance(method, Adaptive):
+        sizes = replace(sizes, default=False)
     wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
     kind = resolve_calibration(calibration)
     if isinstance(method, Naive):
@@ -237,9 +274,10 @@ def choose(
 
 def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
     flips = calibration.flips if isinstance(calibration, Exact) else 0
-    n_pairs = pairing.n_pairs(sizes.n_units)
+    n_units = sizes.rows_or_units(pairing, flips)
+    n_pairs = pairing.n_pairs(n_units)
     seconds = sizes.seconds(pairing, flips)
-    return Plan(pairing, calibration, sizes.n_units, n_pairs, seconds, reason, sizes)
+    return Plan(pairing, calibration, n_units, n_pairs, seconds, reason, sizes)
 
 
 def _complete(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:

@@ -186,6 +186,8 @@ def calibration_check(
 
 def _as_kernels(recipe: Recipe, merged: NDArray[Any]) -> Kernels:
     """What the tests of splits take as kernels: for tables, fitted to the merged rows at once."""
+    if recipe.default and recipe.columns is None:
+        return None
     if recipe.given or recipe.columns is not None:
         return recipe.fit(merged[:: -(-len(merged) // SOME_ROWS)])
     return recipe.make
