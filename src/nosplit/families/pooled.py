@@ -67,6 +67,7 @@ class Pooled:
         """Pairs of rows."""
         return len(self.rows) * (len(self.rows) - 1) // 2
 
+    @np.errstate(over="ignore", invalid="ignore")  # found in the total
     def under(
         self, weights: NDArray[np.float32], workers: int | None = None
     ) -> tuple[Array, Array]:

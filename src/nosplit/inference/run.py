@@ -234,14 +234,25 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
             f"`method` {chosen.name!r} does not go with a sketch. Use the default, or "
             'method="ost", which learns and tests on all of the data.'
         )
-    if not (np.isfinite(drawn.tau[0]).all() and np.isfinite(drawn.cov).all()):
-        raise NonFiniteError(NOT_FINITE)
+    _check_drawn(drawn)
     outcome = _ranked(drawn, chosen)
     outcome.pairs = pairs
     return outcome
 
 
 test_draws.__test__ = False  # type: ignore[attr-defined]
+
+
+def _check_drawn(drawn: DrawnStatistics) -> None:
+    """Check that statistics are finite, and that what has no variance has none at all."""
+    if not (np.isfinite(drawn.tau[0]).all() and np.isfinite(drawn.cov).all()):
+        raise NonFiniteError(NOT_FINITE)
+    dead = np.diagonal(drawn.cov) == 0
+    if dead.all() or np.any(drawn.cov[dead]):
+        raise InputError(
+            f"The values of kernel number {kernel_numbers(dead)} are all the same, or too small "
+            "to be squared. Rescale the data, for example to unit variance."
+        )
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
