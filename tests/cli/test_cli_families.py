@@ -48,7 +48,7 @@ def test_gof_with_scores_and_a_chain(run):
     assert code == 0
     assert out.startswith("x.csv and scores.npy\nNo evidence against the model")
     code, out, _ = run("gof", "x.csv", "--dependent", "--thin", "2", "--json")
-    assert json.loads(out)["calibration"] == "asymptotic"
+    assert json.loads(out)["calibration"] == "wild"
 
 
 def test_gof_rejects_with_an_exit_code(run):
