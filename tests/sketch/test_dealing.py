@@ -48,7 +48,7 @@ def test_layout(n, m):
     for deal, size in ((layout.x, n), (layout.y, m)):
         assert deal.n_dealt + deal.n_pilot == size
         assert deal.n_pilot >= pilot_size(size)
-        assert len(deal.pilot_rows()) == deal.n_pilot
+        assert len(deal.pilot_rows()) == pilot_size(size)
     assert layout.paired == (n == m)
 
 
@@ -61,3 +61,22 @@ def test_layout_keeps_most_rows_of_the_larger_sample():
 def test_layout_iv():
     with pytest.raises(InputError, match="at least 16 rows"):
         layout_of(10, 1000, 1000, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("key", [None, 3, 2**63 - 1])
+@pytest.mark.parametrize("n", [100, 65_537, 1 << 17, (1 << 18) + 3])
+def test_rows_are_found_by_their_places(n, key):
+    deal = Deal(n, 1, n // 2, key)
+    places = deal.places(0, n)
+    some = np.random.default_rng(0).integers(0, n, 300)
+    np.testing.assert_array_equal(places[deal.rows_at(some)], some)
+    pilot = deal.pilot_rows()
+    assert len(pilot) == pilot_size(n)
+    assert places[pilot].min() == deal.n_dealt
+    assert (np.diff(pilot) > 0).all()
+
+
+def test_the_pilot_stays_small_where_most_rows_are_in_no_cell():
+    layout = layout_of(10_000_000, 1_000, 1000, np.random.default_rng(0))
+    assert layout.x.n_pilot > 9_000_000
+    assert len(layout.x.pilot_rows()) == pilot_size(10_000_000) == 2000

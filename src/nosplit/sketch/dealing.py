@@ -60,7 +60,7 @@ class Deal:
 
     @property
     def n_pilot(self) -> int:
-        """Rows in no cell, of which bandwidths and bins are made."""
+        """Rows in no cell; of some of them bandwidths and bins are made."""
         return self.n - self.n_dealt
 
     def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
@@ -83,12 +83,30 @@ class Deal:
         return out
 
     def pilot_rows(self) -> Index:
-        """Row numbers of the pilot, in ascending order."""
-        found = [
-            start + np.flatnonzero(self.places(start, count) >= self.n_dealt)
-            for start, count in _blocks(self.n)
-        ]
-        return np.concatenate(found)
+        """Row numbers of the pilot, in ascending order: those of the first places in no cell."""
+        places = np.arange(self.n_dealt, self.n_dealt + min(self.n_pilot, pilot_size(self.n)))
+        return np.sort(self.rows_at(places))
+
+    def rows_at(self, places: Index) -> Index:
+        """Rows that have some places: the inverse of `places`, at the price of these alone."""
+        if self.key is None:
+            return places
+        if self.n <= TABLE:
+            return np.argsort(_table(self.n, self.key))[places]
+        rows = self._before(places.astype(np.uint64))
+        while (beyond := rows >= self.n).any():  # cycle walking, backwards
+            rows[beyond] = self._before(rows[beyond])
+        return rows.astype(np.int64)
+
+    def _before(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """What the bijection of all numbers of so many bits leads to these values from."""
+        mask = np.uint64((1 << self._bits) - 1)
+        half = np.uint64((self._bits + 1) // 2)
+        for added, factor in self._constants[::-1]:
+            values = values ^ (values >> half)
+            values = (values * np.uint64(pow(int(factor), -1, 1 << 64))) & mask
+            values = (values - added) & mask
+        return values
 
     @cached_property
     def _block_places(self) -> Index:
@@ -104,10 +122,6 @@ class Deal:
     def _constants(self) -> NDArray[np.uint64]:
         """Additions and odd multipliers of the rounds, (6, 2)."""
         return _generator(self.key or 0).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
-
-
-def _blocks(n: int, size: int = 1 << 18) -> list[tuple[int, int]]:
-    return [(start, min(size, n - start)) for start in range(0, n, size)]
 
 
 def _generator(key: int) -> np.random.Generator:
