@@ -1,9 +1,9 @@
 """Tests of files larger than memory, beside reading them with pyarrow alone.
 
-    python -m benchmarks.speed.files --rows 100000000 --folder /data
+    python -m benchmarks.speed.files --rows 5000000 --folder /data
 
 By default two files of 50 million rows each, 100 million in all, or as many as half of the disk's
-free space holds.
+free space holds; once in random order, and once sorted by their first column.
 
 Every measurement is a process of its own, for its peak of memory, after a small test that loads the
 compiled loops. They run in turns, and the fastest of each counts. The files hold normal numbers.
@@ -23,44 +23,45 @@ from pathlib import Path
 import numpy as np
 
 ROWS, COLUMNS, GROUP = 50_000_000, 10, 1 << 20
-WAYS = ("in batches", "by group", "in order", "mixed")
+ALONE, TEST = "pyarrow", "test"
+ORDERS = ("in random order", "sorted")
 
 
-def write_pair(folder: Path, rows: int) -> None:
-    """Two files of so many rows each."""
+def write_pair(folder: Path, rows: int, order: str = ORDERS[0]) -> None:
+    """Two files of so many rows each; sorted ones by their first column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     for seed, name in enumerate("xy"):
         rng = np.random.default_rng(seed)
+        first = rng.standard_normal(rows)
+        if order == "sorted":
+            first.sort()
         fields = [(f"c{j}", pa.float64()) for j in range(COLUMNS)]
         file = folder / f"{name}.parquet"
         with pq.ParquetWriter(file, pa.schema(fields), use_dictionary=False) as writer:
             for start in range(0, rows, GROUP):
-                values = rng.standard_normal((COLUMNS, min(GROUP, rows - start)))
-                writer.write_table(pa.table(list(values), schema=writer.schema))
+                part = first[start : start + GROUP]
+                others = rng.standard_normal((COLUMNS - 1, len(part)))
+                writer.write_table(pa.table([part, *others], schema=writer.schema))
 
 
-def read_alone(folder: Path, way: str) -> int:
-    """All rows of both files, read by pyarrow and dropped."""
+def read_alone(folder: Path) -> int:
+    """All rows of both files, read in batches by pyarrow and dropped."""
     import pyarrow.parquet as pq
 
     count = 0
     for name in "xy":
         # As pyarrow comes, batches keep all that was read of a file, until its end.
         file = pq.ParquetFile(folder / f"{name}.parquet", buffer_size=1 << 16, pre_buffer=False)
-        if way == "in batches":
-            count += sum(len(batch) for batch in file.iter_batches())
-        else:
-            count += sum(len(file.read_row_group(i)) for i in range(file.num_row_groups))
+        count += sum(len(batch) for batch in file.iter_batches())
     return count
 
 
-def test_them(folder: Path, way: str) -> int:
+def test_them(folder: Path) -> int:
     import nosplit
 
-    paths = folder / "x.parquet", folder / "y.parquet"
-    return nosplit.two_sample_test(*paths, shuffle=way == "mixed").n_used
+    return nosplit.two_sample_test(folder / "x.parquet", folder / "y.parquet").n_used
 
 
 def warm_up() -> None:
@@ -70,17 +71,19 @@ def warm_up() -> None:
     usual, whole.SMALL = whole.SMALL, 0
     with tempfile.TemporaryDirectory() as folder:
         write_pair(Path(folder), 100_000)
-        for way in ("in order", "mixed"):
-            test_them(Path(folder), way)
+        test_them(Path(folder))
     whole.SMALL = usual
 
 
 def measure(folder: Path, way: str) -> None:
     """Print seconds and the peak of memory, in MB."""
-    if way in ("in order", "mixed"):
+    from nosplit.data.files import whole
+
+    if way == TEST:
         warm_up()
+        whole.SMALL = 0  # however few rows were asked for
     start = time.perf_counter()
-    (read_alone if way in ("in batches", "by group") else test_them)(folder, way)
+    (read_alone if way == ALONE else test_them)(folder)
     seconds = time.perf_counter() - start
     status = Path("/proc/self/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
@@ -91,7 +94,7 @@ def measured(folder: Path, repeats: int) -> dict[str, tuple[float, float]]:
     """Seconds and MB of each way, best of several runs in turns."""
     best: dict[str, tuple[float, float]] = {}
     for _ in range(repeats):
-        for way in WAYS:
+        for way in (ALONE, TEST):
             command = [
                 sys.executable,
                 "-m",
@@ -116,30 +119,22 @@ def rows(
     number: int = ROWS, folder: Path | None = None, repeats: int = 3
 ) -> list[tuple[str, str, str]]:
     """Lines of the table."""
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        number = min(number, shutil.disk_usage(place).free // (2 * 2 * 8 * COLUMNS))
-        write_pair(Path(place), number)
-        os.sync()  # what is still to be written would slow the first measurement down
-        size = sum(file.stat().st_size for file in Path(place).iterdir())
-        best = measured(Path(place), repeats)
-    millions = f"2 × {number / 1e6:g} million rows × {COLUMNS}"
-
-    def line(what: str, way: str, aim: str) -> tuple[str, str, str]:
-        seconds, peak = best[way]
-        value = f"{seconds:.1f} s, {size / seconds / 1e9:.2f} GB/s, {peak:,.0f} MB"
-        if way in ("in order", "mixed"):
-            ratios = [
-                f"{best[w][0] / seconds:.2f} of pyarrow {w}" for w in ("by group", "in batches")
-            ]
-            value = f"{', '.join(ratios)} ({value})"
-        return f"{what}, {millions}", value, aim
-
-    return [
-        line("parquet: pyarrow alone, in batches", "in batches", "report"),
-        line("parquet: pyarrow alone, by row group", "by group", "report"),
-        line("parquet: test, in order", "in order", "≥ 0.8, < 1000 MB"),
-        line("parquet: test, mixed (default)", "mixed", "≥ 0.4, < 1000 MB"),
-    ]
+    lines = []
+    for order in ORDERS:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            number = min(number, shutil.disk_usage(place).free // (2 * 2 * 8 * COLUMNS))
+            write_pair(Path(place), number, order)
+            os.sync()  # what is still to be written would slow the first measurement down
+            best = measured(Path(place), repeats)
+        what = f"2 × {number / 1e6:g} million rows × {COLUMNS}, {order}"
+        alone, (seconds, peak) = best[ALONE], best[TEST]
+        ratio = f"{seconds / alone[0]:.1f} times pyarrow alone in batches"
+        speed = f"{2 * number / seconds / 1e6:.1f} million rows/s"
+        value = f"{ratio} ({seconds:.1f} s, {speed}, {peak:,.0f} MB)"
+        lines.append((f"parquet: test, {what}", value, "≤ 4, < 1000 MB"))
+        value = f"{alone[0]:.1f} s, {2 * number / alone[0] / 1e6:.1f} million rows/s"
+        lines.append((f"parquet: pyarrow alone in batches, {what}", value, "report"))
+    return lines
 
 
 def main() -> None:
@@ -147,7 +142,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=ROWS, help="of each of two files")
     parser.add_argument("--folder", type=Path, help="where to write them")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--measure", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", choices=(ALONE, TEST), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
         measure(arguments.folder, arguments.measure)

@@ -335,10 +335,8 @@ How to read it:
   much that allows.
 - **Shuffled** rows are read from 512 places in turn; a plain permutation would miss the cache at
   every row.
-- **Parquet**: pyarrow alone keeps both cores busy, so what a test adds to its work shows in full.
-  In batches is how it reads files larger than memory; whole row groups (84 MB here) are faster to
-  read, a column after the other. Mixed rows come from all row groups in turn, so that what pyarrow
-  decodes leaves the cache, and are then shuffled.
+- **Parquet**: a test reads the files twice, once for the pilot rows and once for the sums. In
+  batches is how pyarrow reads files larger than memory. Sorted files take as long as others.
 - **First test, cold cache**: the compiler runs once, and again after an update.
 """
 

@@ -7,16 +7,15 @@ from nosplit.data.samples import some_columns
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.plan import HsicSizes, Plan, Sizes, choose
+from nosplit.inference.plan import HsicSizes, Plan, Sizes, choose, sizes_of
 from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
 from nosplit.inference.run import as_method
-from nosplit.kernels.bank import kernel_bases
-from nosplit.kernels.recipes import Kernels, Recipe
+from nosplit.kernels.recipes import Kernels
 from nosplit.kernels.tensor import TensorBank, default_tensors
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
-__all__ = ["plan", "sizes_of"]
+__all__ = ["plan"]
 
 TESTS = "two_sample", "goodness_of_fit", "independence"
 
@@ -102,9 +101,3 @@ def _units(n: int, p: int, d: int | None) -> HsicSizes:
     N = max(2, round(n / 8))
     tensors = TensorBank(default_tensors(1.0, 1.0))
     return HsicSizes(N, N, p, d or len(tensors), 2, n / N, sum(map(len, tensors.factors)))
-
-
-def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
-    """What the cost depends on, before any bandwidth is known."""
-    trial = recipe.build()
-    return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)

@@ -8,22 +8,22 @@ from typing import Any
 from nosplit._support.checks import Seed, check_finite, check_flags, check_rng
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.evidence import look_for, pooled_outcome, sees_all
-from nosplit.api.plan import sizes_of
 from nosplit.data.changes import column_changes
-from nosplit.data.files.opening import is_path, open_source
-from nosplit.data.files.whole import in_memory, is_small, read_if_path
+from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.samples import check_samples, two_samples
 from nosplit.data.serial import correlated_rows
-from nosplit.engines.files.two_sample import two_sample_files
-from nosplit.engines.memory import sketch_samples
+from nosplit.engines.files.two_sample import open_both
+from nosplit.engines.memory import sides_of
+from nosplit.engines.sides import Sides
+from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
 from nosplit.inference.outcome import to_result
-from nosplit.inference.plan import choose
+from nosplit.inference.plan import choose, sizes_of
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run
@@ -33,7 +33,7 @@ from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
 
 __all__ = ["two_sample_test"]
 
-# Columns are described that differ at any level up to this one.
+# Columns with adjusted p-values up to here are described.
 LOOSEST = 0.1
 
 
@@ -68,9 +68,10 @@ def two_sample_test(
         pyarrow or anything that narwhals accepts; their columns are matched by name, and those of
         categories, text and booleans are compared for equality. Files may be .npy, .npz
         ("file.npz:name" picks an array), .csv, .parquet, or folders or globs of .parquet files;
-        more than 20 million values are read in one pass: adjacent pairs or a window, asymptotic
-        calibration, kernels and scales from a sample of the rows. Either may be a profile, which
-        `nosplit.profile` makes, or its file: kernels, scale and columns are then those of it.
+        more than 20 million values are sketched while they are read, in bounded memory and any
+        order of rows, with the same result. One sample may be a file and the other not. Either may
+        be a profile, which `nosplit.profile` makes, or its file: kernels, scale and columns are
+        then those of it.
     kernels : None, Kernel, sequence of them, name or callable
         Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
@@ -81,7 +82,9 @@ def two_sample_test(
         "ost", "nonnegative", "wald", "best", "split", "chibar", "naive" or "adaptive".
         "auto": adaptive where calibration is exact, OST elsewhere.
     pairs : Pairing, name or int
-        "linear" (the paper), "adjacent", an int R for a window, `Blocks(B)`, "complete" or "auto".
+        "linear" (the paper), "adjacent", an int R for a window, `Blocks(B)`, "complete", "sketch"
+        or "auto". For large files "sketch", or "adjacent" and "linear" with a closed form, for
+        which rows must be in random order.
     calibration : Exact or name
         "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto".
     budget : float
@@ -134,9 +137,10 @@ def two_sample_test(
     """
     check_flags(shuffle=shuffle, progress=progress)
     options = Options.of(scale, columns, exclude, nan_policy)
+    generator = check_rng(rng)
+    chosen = as_method(method)
     if is_profile(x) or is_profile(y):
-        generator = check_rng(rng)
-        chosen, flips = as_method(method), draws_of(calibration)
+        flips = draws_of(calibration)
         both = against_profile(
             x,
             y,
@@ -157,53 +161,46 @@ def two_sample_test(
             workers=workers,
         )
         return replace(result, reference=both.profile.summary)
-    if is_path(x) and is_path(y):
-        sources = open_source(x), open_source(y)
-        if not is_small(*sources):
-            return two_sample_files(
-                *sources,
+    if is_path(x) or is_path(y):
+        opened = open_both(x, y)
+        if opened.large:
+            found = opened.test(
                 options,
                 kernels=kernels,
-                method=method,
+                method=chosen,
                 pairs=pairs,
                 calibration=calibration,
-                rng=rng,
+                budget=budget,
+                rng=generator,
                 shuffle=shuffle,
                 workers=workers,
                 progress=progress,
             )
-        x, y, options = in_memory(*sources, options)
-    given = read_if_path(x), read_if_path(y)
-    data = two_samples(*given, options)
-    x, y = check_samples(data.x, data.y)
-    generator = check_rng(rng)
-    chosen = as_method(method)
+            if found is not None:
+                return found
+        x, y, options = opened.whole(options)
+    data = two_samples(x, y, options)
+    if data.given is not None:
+        data = replace(data, given=check_samples(*data.given))
     recipe = data.recipe(kernels)
-    sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
+    sizes = sizes_of(*data.shape, recipe)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     mixer = generator if shuffle else None
     if isinstance(how.pairing, Sketch):
-        sketched = sketch_samples(
-            x,
-            y,
-            recipe,
-            how.pairing,
-            categorical=() if data.encoding is None else data.encoding.categorical,
-            rng=generator,
-            shuffle=shuffle,
-            workers=workers,
+        asked = Asked(
+            data.settled(options),
+            kernels,
+            chosen,
+            pairs if isinstance(pairs, Sketch) else Sketch(),
+            calibration,
+            budget,
+            shuffle,
         )
-        result = sketch_result(
-            sketched,
-            method=chosen,
-            flips=how.flips,
-            rng=generator,
-            n_rows=len(x) + len(y) + data.left_out,
-            encoding=data.encoding,
-            workers=workers,
-        )
-        return _with_changes(result, given)
+        sides = Sides(*sides_of(data), workers, progress)
+        result = sketch_test(sides, asked, rng=generator, workers=workers)
+        return _with_changes(result, (x, y))
     encoding = data.encoding
+    x, y = check_samples(data.x, data.y)
     if len(x) != len(y) and sees_all(recipe, chosen, how):
         outcome, fitted = pooled_outcome(x, y, recipe, encoding, how, generator, workers)
         return to_result(

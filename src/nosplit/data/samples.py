@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from nosplit.data.encoding import Column, Encoding, Mask
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import MOST_COLUMNS
 from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_rows
-from nosplit.data.fit_encoding import read_one, read_two, robust_scale
+from nosplit.data.fit_encoding import Read, read_one, read_two, robust_scale
 from nosplit.data.frames import CATEGORIES, NUMBER, as_source, is_table
 from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.errors import InputError
@@ -50,27 +51,63 @@ def some_columns(p: int, categorical: int) -> Encoding:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Two samples as rows of numbers.
+    """Two samples as rows of numbers, which are made when they are asked for.
 
     Attributes
     ----------
-    x, y : array
-        The rows.
+    given : pair of arrays, or None
+        The rows, if they are as they came.
+    read : Read or None
+        The columns that they are made of, if not.
     encoding : Encoding or None
-        How they were made; None for arrays that are as they came.
+        How they are made; None for arrays that are as they came.
     left_out : int
         Rows left out because something was missing.
     """
 
-    x: NDArray[Any]
-    y: NDArray[Any]
+    given: tuple[Any, Any] | None
+    read: Read | None = None
     encoding: Encoding | None = None
     left_out: int = 0
+
+    @cached_property
+    def rows(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The rows of both."""
+        if self.given is not None:
+            return self.given
+        assert self.read is not None
+        assert self.encoding is not None
+        x, y = self.read.rows(self.encoding)
+        return x, y
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """The rows of x."""
+        return self.rows[0]
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The rows of y."""
+        return self.rows[1]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows of x, rows of y and columns."""
+        if self.read is None or self.encoding is None:
+            return len(self.x), len(self.y), int(np.shape(self.x)[1])
+        n, m = (int(np.count_nonzero(kept)) for kept in self.read.kept)
+        return n, m, self.encoding.width
 
     @property
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns; None for arrays that are as they came."""
         return None if self.encoding is None else self.encoding.names
+
+    def settled(self, options: Options) -> Options:
+        """The options with the columns that are compared named one by one."""
+        if self.read is None:
+            return options
+        return replace(options, columns=tuple(self.read.names), exclude=None)
 
     def recipe(self, kernels: Kernels) -> Recipe:
         """Kernels for the rows, as `kernels=` asks for them."""
@@ -80,7 +117,7 @@ class Samples:
 def two_samples(x: Any, y: Any, options: Options) -> Samples:
     """Two samples with the same columns; arrays without options as they came."""
     if options.idle and not (is_table(x) or is_table(y)):
-        return Samples(x, y)
+        return Samples((x, y))
     read = read_two([as_source(x, "x"), as_source(y, "y")], options)
     encoding = read.encoding()
     if encoding.idle:
@@ -88,8 +125,7 @@ def two_samples(x: Any, y: Any, options: Options) -> Samples:
             "`x` and `y` hold nothing to compare: every column is constant, or holds categories "
             "that are all different."
         )
-    rows = read.rows(encoding)
-    return Samples(rows[0], rows[1], encoding, count_out(read.kept))
+    return Samples(None, read, encoding, count_out(read.kept))
 
 
 def count_out(kept: Sequence[Mask]) -> int:
@@ -185,4 +221,4 @@ def read_samples(x: Any, y: Any, options: Options) -> Samples:
     x, y = check_samples(data.x, data.y)
     check_finite(x, "x")
     check_finite(y, "y")
-    return replace(data, x=x, y=y)
+    return replace(data, given=(x, y))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 
-__all__ = ["correlated_rows"]
+__all__ = ["correlated_rows", "serial_rows"]
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 100, 24
@@ -26,7 +26,24 @@ SURE = 5.0
 SORTED, ASCENTS = 0.7, 0.98
 
 
-def correlated_rows(rows: NDArray[Any]) -> int:
+def serial_rows(n: int) -> Index:
+    """Numbers of the rows, of n, that are looked at, in ascending order."""
+    starts, lags = _looked_at(n)
+    return np.unique(starts[:, None] + np.concatenate([[0], lags]))
+
+
+def _looked_at(n: int) -> tuple[Index, Index]:
+    """Rows, and lags at which others are compared with them."""
+    if n < FEWEST_ROWS:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    lags: Index = 2 ** np.arange(int(np.log2(n / RUNS)) + 1)
+    starts = np.arange(n - int(lags[-1]))
+    if len(starts) > MOST_ROWS:
+        starts = np.unique(np.linspace(0, len(starts) - 1, MOST_ROWS).astype(np.int64))
+    return starts, lags
+
+
+def correlated_rows(rows: NDArray[Any], n: int | None = None) -> int:
     """The largest lag at which rows still depend on one another; 0 if they seem independent.
 
     Lags are powers of two, up to a 24th of the rows.
@@ -35,6 +52,8 @@ def correlated_rows(rows: NDArray[Any]) -> int:
     ----------
     rows : array, shape (n, p)
         The rows in their order.
+    n : int, optional
+        Where only the `serial_rows` of a sample are given, how many rows it has.
 
     Examples
     --------
@@ -46,24 +65,26 @@ def correlated_rows(rows: NDArray[Any]) -> int:
     >>> correlated_rows(series[:, None])
     2
     """
-    n = len(rows)
-    if n < FEWEST_ROWS:
+    starts, lags = _looked_at(len(rows) if n is None else n)
+    if not len(starts):
         return 0
-    lags: Index = 2 ** np.arange(int(np.log2(n / RUNS)) + 1)
-    starts = np.arange(n - int(lags[-1]))
-    if len(starts) > MOST_ROWS:
-        starts = np.unique(np.linspace(0, len(starts) - 1, MOST_ROWS).astype(np.int64))
-    return max((_last_lag(rows[:, j], starts, lags) for j in range(rows.shape[1])), default=0)
+    places = starts[:, None] + np.concatenate([[0], lags])
+    if n is not None:
+        places = np.searchsorted(serial_rows(n), places)
+    return max((_last_lag(rows[:, j], places, lags) for j in range(rows.shape[1])), default=0)
 
 
-def _last_lag(column: NDArray[Any], starts: Index, lags: Index) -> int:
-    """The largest lag of a likeness that is no chance; 0 for independent and for sorted rows."""
-    here, next_ = column[starts], column[starts + 1]
-    sure = SURE / np.sqrt(len(starts))
+def _last_lag(column: NDArray[Any], places: Index, lags: Index) -> int:
+    """The largest lag of a likeness that is no chance; 0 for independent and for sorted rows.
+
+    `places` are those of the rows, and of the rows at each lag from them, (rows, 1 + lags).
+    """
+    here, next_ = column[places[:, 0]], column[places[:, 1]]
+    sure = SURE / np.sqrt(len(places))
     up = np.mean(next_ >= here), np.mean(next_ <= here)
     if max(up) >= ASCENTS or not (np.abs(_likeness(np.stack([here, next_], axis=1))) > sure).any():
         return 0
-    likeness = _likeness(column[starts[:, None] + np.concatenate([[0], lags])])
+    likeness = _likeness(column[places])
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
     if first[-1] > SORTED * first[0] > 0.0:
         return 0

@@ -1,60 +1,140 @@
-"""Sketches of samples in memory."""
+"""Samples in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_finite
-from nosplit.data.serial import correlated_rows
+from nosplit._support.checks import check_finite, check_sample
+from nosplit._support.types import Index
+from nosplit.data.encoding import Mask
+from nosplit.data.fit_encoding import Read, read_one
+from nosplit.data.frames import Raw, Source, as_source, is_table
+from nosplit.data.options import Options
+from nosplit.data.samples import Samples
+from nosplit.engines.reading import Columns
+from nosplit.engines.sides import Batches, Side, sketch_batches
+from nosplit.engines.sketching import ROWS, Census, Task
 from nosplit.errors import NonFiniteError
-from nosplit.kernels.recipes import Recipe
-from nosplit.pairs.pairing import Sketch
-from nosplit.sketch.dealing import block_length, layout_of
-from nosplit.sketch.maps import fit_map
-from nosplit.sketch.sketched import Sketched
-from nosplit.sketch.sums import sketch_rows
+from nosplit.sketch.sums import CellSums, sketch_rows
 
-__all__ = ["sketch_samples"]
+__all__ = ["ArraySide", "TableSide", "side_in_memory", "sides_of"]
 
 
-def sketch_samples(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    recipe: Recipe,
-    pairing: Sketch,
-    *,
-    categorical: tuple[int, ...],
-    rng: np.random.Generator,
-    shuffle: bool,
-    workers: int | None,
-) -> Sketched:
-    """Sketch two samples of rows, with a map made of pilot rows of both.
+@dataclass(frozen=True, eq=False)
+class ArraySide:
+    """An array that is tested as it came."""
 
-    Where rows depend on those before them, blocks of rows are dealt whole.
+    name: str
+    rows: NDArray[Any]
+
+    def census(self) -> Census:
+        """Count it."""
+        return Census(len(self.rows))
+
+    def numbered(self) -> Batches:
+        """Its rows, in batches."""
+        for first in range(0, len(self.rows), ROWS):
+            yield first, self.rows[first : first + ROWS]
+
+    def pilot(self, rows: Index) -> NDArray[Any]:
+        """Some rows."""
+        return self.rows[rows]
+
+    def sums(
+        self, task: Task, side: int, workers: int | None, step: Callable[[int], None] | None
+    ) -> CellSums:
+        """Its sketch."""
+        try:
+            found = sketch_rows(task.map, self.rows, task.deal(side), workers)
+        except NonFiniteError:
+            check_finite(self.rows, self.name)
+            raise
+        if step is not None:
+            step(len(self.rows))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class TableSide:
+    """Columns of a table, or of an array, that are encoded block by block.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in messages.
+    titles : sequence of str
+        Names of the columns.
+    raws : sequence of Raw
+        The columns, as they came.
+    kept : array of bool
+        Which rows are not left out.
+    table : bool
+        Whether it has names of its own.
+    indicate : bool
+        Whether what is missing is to be compared.
     """
-    lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
-    block = block_length(lag, min(len(x), len(y)))
-    layout = layout_of(len(x), len(y), pairing.cells, rng, shuffle=shuffle, block=block)
-    pilot = np.concatenate([x[layout.x.pilot_rows()], y[layout.y.pilot_rows()]])
-    try:
-        check_finite(pilot, "x")
-        sketch = fit_map(
-            pilot,
-            recipe,
-            categorical=categorical,
-            frequencies=pairing.frequencies or 64,
-            cells=layout.n_cells,
-            key=int(rng.integers(2**63)),
-        )
-        sums = [
-            sketch_rows(sketch, rows, deal, workers)
-            for rows, deal in ((x, layout.x), (y, layout.y))
-        ]
-    except NonFiniteError:
-        check_finite(x, "x")
-        check_finite(y, "y")
-        raise
-    return Sketched(sketch, sums[0], sums[1], layout.c, lag, block)
+
+    name: str
+    titles: Sequence[str]
+    raws: Sequence[Raw]
+    kept: Mask
+    table: bool
+    indicate: bool
+
+    @classmethod
+    def of(cls, read: Read, side: int, name: str) -> TableSide:
+        """One of the samples that were read."""
+        indicate = read.options.nan_policy == "indicate"
+        raws, kept, source = read.samples[side], read.kept[side], read.sources[side]
+        return cls(name, read.names, raws, kept, source.table, indicate)
+
+    def census(self) -> Census:
+        """Count it."""
+        n = int(np.count_nonzero(self.kept))
+        missing = {}
+        if self.indicate:
+            counts = (int(np.count_nonzero(np.isnan(raw.values))) for raw in self.raws)
+            missing = dict(zip(self.titles, counts, strict=True))
+        return Census(n, len(self.kept) - n, missing)
+
+    def pilot(self, rows: Index) -> Source:
+        """Some rows."""
+        places = np.flatnonzero(self.kept)[rows]
+        raws = [Raw(raw.kind, raw.values[places]) for raw in self.raws]
+        return Source(self.name, tuple(self.titles), len(rows), raws.__getitem__, self.table)
+
+    def sums(
+        self, task: Task, side: int, workers: int | None, step: Callable[[int], None] | None
+    ) -> CellSums:
+        """Its sketch."""
+        return sketch_batches(task, side, self.numbered(), workers, step)
+
+    def numbered(self) -> Batches:
+        """Its rows that are kept, in batches."""
+        first, whole = 0, bool(self.kept.all())
+        for start in range(0, len(self.kept), ROWS):
+            part = Columns(self.raws).slice(start, ROWS)
+            if not whole:
+                kept = self.kept[start : start + ROWS]
+                part = Columns([Raw(raw.kind, raw.values[kept]) for raw in part.raws])
+            yield first, part
+            first += len(part)
+
+
+def side_in_memory(value: Any, name: str, options: Options) -> Side:
+    """A sample in memory beside one that is not; columns are named one by one."""
+    if options.idle and not is_table(value):
+        return ArraySide(name, check_sample(value, name, finite=False))
+    return TableSide.of(read_one(as_source(value, name), options), 0, name)
+
+
+def sides_of(data: Samples) -> tuple[Side, Side]:
+    """Two samples in memory."""
+    if data.read is None:
+        return ArraySide("x", data.x), ArraySide("y", data.y)
+    return TableSide.of(data.read, 0, "x"), TableSide.of(data.read, 1, "y")

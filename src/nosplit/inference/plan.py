@@ -16,12 +16,14 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
+from nosplit.kernels.bank import kernel_bases
+from nosplit.kernels.recipes import Recipe
 from nosplit.methods import Adaptive, Method, Naive, Split
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Blocks, Complete, Linear, Pairing, Sketch, Window, as_pairing
 
-__all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name"]
+__all__ = ["HsicSizes", "Plan", "Sizes", "choose", "pairing_name", "sizes_of"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
@@ -144,6 +146,12 @@ class Sizes:
         if isinstance(pairing, Window):
             products = self.n_units * (max(pairing.R, SMALLEST_TILE) + pairing.R)
         return NS_FLIP_SIGN * self.n_units + NS_FLIP_PRODUCT * self.d * products
+
+
+def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
+    """What the cost depends on, before any bandwidth is known."""
+    trial = recipe.build()
+    return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)
 
 
 @dataclass(frozen=True)

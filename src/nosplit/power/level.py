@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit._support.checks import Seed, check_alpha, check_int, check_rng
 from nosplit._support.types import Array
 from nosplit._support.warn import unwarned
-from nosplit.api.plan import sizes_of
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options
 from nosplit.data.samples import read_samples
@@ -23,7 +22,7 @@ from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.plan import Plan, choose
+from nosplit.inference.plan import Plan, choose, sizes_of
 from nosplit.inference.run import as_method, settle
 from nosplit.kernels.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split

@@ -91,6 +91,9 @@ class Deal:
         """Rows that have some places: the inverse of `places`, at the price of these alone."""
         if self.key is None:
             return places
+        if self.block > 1:
+            blocks = np.argsort(self._block_places)[places // self.block]
+            return np.asarray(blocks * self.block + places % self.block)
         if self.n <= TABLE:
             return np.argsort(_table(self.n, self.key))[places]
         rows = self._before(places.astype(np.uint64))

@@ -18,8 +18,8 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.kernels.frequencies import Frequencies, has_frequencies
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
-from nosplit.sketch.bins import ColumnBins
-from nosplit.sketch.maps import MOST_BINS, MOST_PAIRS, SketchMap
+from nosplit.sketch.bins import MOST_BINS, ColumnBins
+from nosplit.sketch.maps import MOST_PAIRS, SketchMap
 
 __all__ = ["ARRAYS", "LARGEST_SCORE", "digest_of", "map_from_plain", "map_to_plain"]
 

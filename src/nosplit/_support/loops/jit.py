@@ -17,7 +17,7 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["compiled", "compiled_fast", "from_bits", "numbers_from", "to_bits"]
+__all__ = ["compiled", "compiled_fast", "from_bits", "to_bits"]
 
 # Sums may be reordered and fused; infinities and nans keep their meaning.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -75,15 +75,3 @@ def _from_bits(_: Any, value: Any) -> Any:
 # The bits of a float64 as an int64, and back.
 to_bits: Any = intrinsic(_to_bits)
 from_bits: Any = intrinsic(_from_bits)
-
-
-def _numbers_from(_: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(_POINTER))
-
-    return _POINTER(types.int64), generate
-
-
-_POINTER: Any = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
-# Where float64 numbers begin in memory that the caller keeps alive, for `numba.carray`.
-numbers_from: Any = intrinsic(_numbers_from)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
 from nosplit.data.files.csv_form import COMMAS, Form, form_of, opened, unpacked_size
-from nosplit.data.files.source import Strand, check_names, reading
+from nosplit.data.files.source import check_names, reading
 from nosplit.errors import InputError
 
 __all__ = ["CsvFile", "open_csv"]
@@ -63,14 +63,28 @@ class CsvFile:
     form: Form = COMMAS
 
     @property
-    def n_rows(self) -> None:
-        """Only reading tells."""
-        return None
+    def n_rows(self) -> int:
+        """Number of rows: of lines, unless quotes may hide the end of one; then reading tells."""
+        return self._read_rows if self.quoted else self.n_lines
+
+    @property
+    def n_lines(self) -> int:
+        """Lines that are neither blank nor names."""
+        return self._scanned[0]
+
+    @property
+    def quoted(self) -> bool:
+        """Whether there are quotes anywhere."""
+        return self._scanned[1]
 
     @cached_property
-    def n_lines(self) -> int:
-        """Lines that are neither blank nor names: the rows, unless some are broken by quotes."""
-        count, last, start, before = 0, -1, 0, b"\n"
+    def _read_rows(self) -> int:
+        with _explained(self):
+            return sum(len(batch) for batch in _stream(self))
+
+    @cached_property
+    def _scanned(self) -> tuple[int, bool]:
+        count, last, start, before, quoted = 0, -1, 0, b"\n", False
         with reading(self.file, ".csv"), opened(self.file) as stream:
             while block := stream.read(BLOCK):
                 text = np.frombuffer(before + block, dtype=np.uint8)
@@ -80,7 +94,8 @@ class CsvFile:
                 count += len(ends) - int(np.count_nonzero(blank))
                 last = int(ends[-1]) + start if len(ends) else last
                 start, before = start + len(block), block[-1:]
-        return count + (start - 1 > last) - (self.names is not None)
+                quoted = quoted or b'"' in block
+        return count + (start - 1 > last) - (self.names is not None), quoted
 
     @property
     def n_values(self) -> int:
@@ -116,12 +131,6 @@ class CsvFile:
                     waiting = []
             if waiting:
                 yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
-
-    def strands(
-        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
-    ) -> list[Strand]:
-        """A single one."""
-        return [Strand(max(1, self.n_lines), self.batches(rows, columns))]
 
 
 def open_csv(path: str, file: Path) -> CsvFile:
@@ -173,7 +182,8 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
             decimal_point=source.form.decimal,
         ),
         "parse_options": arrow.ParseOptions(
-            delimiter=source.form.separator, newlines_in_values=types is None
+            delimiter=source.form.separator,
+            newlines_in_values=types is None or source.quoted,
         ),
     }
 

@@ -55,6 +55,11 @@ class ArrayFile:
         return len(self.values)
 
     @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @property
     def n_values(self) -> int:
         """Rows times columns."""
         return int(self.values.size)
@@ -94,11 +99,9 @@ class ArrayFile:
         """Arrays of about `rows` rows: in order, or from many places at once."""
         if rng is None:
             return (self._read(i, i + rows) for i in range(0, len(self.values), rows))
-        return map(np.concatenate, in_turn(self.strands(rows, columns, rng)))
+        return map(np.concatenate, in_turn(self._strands(rows)))
 
-    def strands(
-        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
-    ) -> list[Strand]:
+    def _strands(self, rows: int) -> list[Strand]:
         """Stretches of the same length."""
         n = len(self.values)
         cuts = [n * i // PLACES for i in range(PLACES + 1)]

@@ -93,6 +93,11 @@ class Parquet:
         return sum(m.num_rows for m in self.metadata)
 
     @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
     def n_values(self) -> int:
         """Rows times columns."""
         return self.n_rows * len(self.names)
@@ -135,16 +140,8 @@ class Parquet:
         run = self._page(groups[0], names).fitting(rows)
         return self._tables([Strand(self.n_rows, self._read(groups, run, names))])
 
-    def strands(
-        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
-    ) -> list[Strand]:
-        """Stretches of row groups, each in random order."""
-        return self._stretches(rows, self._chosen(columns), rng, fitting=True)
-
-    def _stretches(
-        self, rows: int, names: Sequence[str], rng: np.random.Generator, fitting: bool = False
-    ) -> list[Strand]:
-        """Strands that end in the same turn, or whose batches fit the pages."""
+    def _stretches(self, rows: int, names: Sequence[str], rng: np.random.Generator) -> list[Strand]:
+        """Stretches of row groups, each in random order, that end in the same turn."""
         groups = self._groups()
         page = self._page(max(groups, key=lambda group: group.rows), names)
         most = min(len(groups), MOST_STRANDS)
@@ -160,9 +157,7 @@ class Parquet:
             stretch = [groups[start + i] for i in rng.permutation(stop - start)]
             stretch.sort(key=lambda group: group.file)  # so that every file is opened once
             n = sum(group.rows for group in stretch)
-            run = math.ceil(n / turns)
-            run = page.fitting(run) if fitting else run
-            strands.append(Strand(n, self._read(stretch, run, names)))
+            strands.append(Strand(n, self._read(stretch, math.ceil(n / turns), names)))
         return strands
 
     def _chosen(self, columns: Sequence[str] | None) -> tuple[str, ...]:

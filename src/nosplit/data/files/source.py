@@ -35,8 +35,13 @@ class Source(Protocol):
         ...
 
     @property
-    def n_rows(self) -> int | None:
-        """Number of rows; None where only reading tells."""
+    def n_rows(self) -> int:
+        """Number of rows; for text, its lines are counted."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
         ...
 
     @property
@@ -70,15 +75,6 @@ class Source(Protocol):
         rng : Generator, optional
             Read all strands in turn, so that every batch is like all of the file, as far as its
             format allows. The rows of a batch are not shuffled. By default, in order.
-        """
-        ...
-
-    def strands(
-        self, rows: int, columns: Sequence[str] | None, rng: np.random.Generator
-    ) -> list[Strand]:
-        """The rows from many places of the file on, to be read side by side.
-
-        As `batches`, where `rows` are those of one batch of every strand, together.
         """
         ...
 

@@ -20,6 +20,7 @@ from nosplit.errors import InputError
 __all__ = [
     "PILOT",
     "SMALL",
+    "by_position",
     "first_rows",
     "in_memory",
     "is_small",
@@ -39,7 +40,7 @@ def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
     """All rows of two files: two tables, or two arrays where one of them has no names."""
     a, b = x.whole(), y.whole()
     if _is_array(a) != _is_array(b):
-        a, b = _by_position(a, x.path), _by_position(b, y.path)
+        a, b = by_position(a, x.path), by_position(b, y.path)
     if not _is_array(a) or not _is_array(b):
         return a, b
     return a, _aligned(x, y, a, b)
@@ -53,14 +54,14 @@ def read_if_path(value: Any) -> Any:
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     """All rows of a file of numbers, as an array."""
     source = open_source(path)
-    return check_sample(_by_position(source.whole(), source.path), source.path)
+    return check_sample(by_position(source.whole(), source.path), source.path)
 
 
 def _is_array(rows: Any) -> TypeGuard[NDArray[Any]]:
     return isinstance(rows, np.ndarray)
 
 
-def _by_position(rows: Any, path: str) -> NDArray[Any]:
+def by_position(rows: Any, path: str) -> NDArray[Any]:
     """The columns of a table as an array; text has no place in one."""
     if _is_array(rows):
         return rows

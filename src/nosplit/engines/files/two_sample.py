@@ -1,295 +1,179 @@
-"""Two-sample tests of files larger than memory, in one pass.
+"""Two-sample tests of files that are too large to be read whole.
 
-Both files are read in batches, by a thread each, while the pairs of the batches before are
-evaluated. Kernels, and the encoding of tables, are fitted on a small sample of the rows first.
+Rows are read in order, at the reader's speed, and dealt to cells by their numbers, so that their
+order does not matter. Kernels and encoding come from pilot rows, which are found in a pass before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_flag, check_rng, numeric
-from nosplit._support.terminal import progress_bar
-from nosplit._support.types import Array
 from nosplit.data.files import whole
-from nosplit.data.files.csv import CsvFile
+from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
-from nosplit.data.files.whole import first_rows
+from nosplit.data.files.whole import by_position, in_memory
+from nosplit.data.frames import CATEGORIES, as_source
 from nosplit.data.options import Options
-from nosplit.data.samples import Samples, two_samples
-from nosplit.engines.files.columns import Columns, Numbers
-from nosplit.engines.files.drift import Drift
-from nosplit.engines.files.reading import BLOCK, Block, Deal, Reader, blocks
-from nosplit.errors import Caveat, DependentRowsWarning, InputError
-from nosplit.families.fitting import fit_bank
-from nosplit.families.two_sample import Paired
-from nosplit.families.unequal import Grouped
-from nosplit.inference.calibrations import Exact, resolve_calibration
-from nosplit.inference.outcome import to_result
-from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.data.samples import some_columns
+from nosplit.engines.files.adjacent import adjacent_test
+from nosplit.engines.files.side import FileSide
+from nosplit.engines.memory import side_in_memory
+from nosplit.engines.reading import settled
+from nosplit.engines.sides import Sides
+from nosplit.engines.sketching import Asked, sketch_test
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.plan import Sizes, choose, sizes_of
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, test_moments
-from nosplit.kernels.bank import DOT, Bank
 from nosplit.kernels.recipes import Kernels
-from nosplit.methods import Method, Split
-from nosplit.pairs.loop import accumulate
-from nosplit.pairs.moments import Moments
-from nosplit.pairs.neighbours import LagOne, looked_at
-from nosplit.pairs.order import Natural
-from nosplit.pairs.pairing import Adjacent, Aligned, Linear, Pairing, Window, as_pairing
-from nosplit.pairs.protocols import Units
+from nosplit.methods import Method, Naive, Split
+from nosplit.pairs.pairing import Adjacent, Linear, Pairing, Sketch, as_pairing
 
-__all__ = ["two_sample_files"]
-
-# Scales beyond which columns are scaled before their differences are squared, not after.
-EXTREME = 1e50
+__all__ = ["Opened", "open_both"]
 
 
-def two_sample_files(
-    x: Source,
-    y: Source,
-    options: Options,
-    *,
-    kernels: Kernels = None,
-    method: Method | str = "auto",
-    pairs: Pairing | str | int = "auto",
-    calibration: Exact | str = "auto",
-    rng: int | np.random.Generator = 0,
-    shuffle: bool = True,
-    workers: int | None = None,
-    progress: bool = False,
-) -> TestResult:
-    """Test whether two files hold samples from the same distribution, in one pass over them.
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """Two samples, in files or in memory.
 
-    Parameters
+    Attributes
     ----------
-    x, y : Source
-        The files.
-    options : Options
-        What to do with the columns.
-    kernels, method, pairs, calibration, rng, shuffle, workers, progress
-        As in `two_sample_test`, with fewer choices: pairs are adjacent ones, or a window inside
-        blocks of units, and calibration is asymptotic.
-
-    Returns
-    -------
-    TestResult
+    x, y : Source, or a sample in memory
+        The samples.
+    in_files : pair of bool
+        Which of them are in files.
     """
-    _check_choices(x, y, as_method(method), calibration)
-    pairing = _pairing(pairs)
-    generator = check_rng(rng)
-    mixed = check_flag(shuffle, "shuffle")
-    pilot = _pilot(x, y, options, generator)
-    bank = _bank(pilot, kernels)
-    width = int(np.shape(pilot.x)[1])
-    deal = Deal.of(_rows(x), _rows(y), width, fixed=not isinstance(pairing, Adjacent))
-    if isinstance(pairing, Window) and deal.block // 4 < pairing.R:
-        raise _other_pairs(pairs, deal.block)
-    readers = [
-        Reader(source, pilot.encoding, width, generator.spawn(1)[0] if mixed else None)
-        for source in (x, y)
-    ]
-    done = _Pass(bank, pairing, workers, *_spread(pilot))
-    with (
-        progress_bar(progress, pairing.n_pairs(deal.n_units)) as step,
-        closing(blocks(readers, deal)) as found,
-    ):
-        for block in found:
-            before = done.moments.n
-            done.take(block)
-            if not done.finite:
-                _blame(block, (x, y), pilot)
-            if step is not None:
-                step(done.moments.n - before)
-    outcome = test_moments(
-        done.moments, method, pairing, done.n_units, unequal=deal.many is not None
-    )
-    outcome.caveats += _dependence(done.lags.caveats() or done.drift.caveats(), mixed)
-    return to_result(
-        outcome,
-        question=TWO_SAMPLE,
-        kernels=bank.kernels,
-        n_units=done.n_units,
-        n_used=done.n_used,
-        n_left_out=max(0, _rows(x) + _rows(y) - done.n_used),
-        columns=pilot.columns,
-        encoding=pilot.encoding,
-    )
 
+    x: Any
+    y: Any
+    in_files: tuple[bool, bool]
 
-# -- what is asked for -----------------------------------------------------------------------------
+    @property
+    def _both(self) -> tuple[tuple[Any, bool], tuple[Any, bool]]:
+        return (self.x, self.in_files[0]), (self.y, self.in_files[1])
 
+    @property
+    def large(self) -> bool:
+        """Whether files hold more values than are read whole: by their sizes alone."""
+        return sum(int(v.n_values) for v, in_file in self._both if in_file) > whole.SMALL
 
-def _check_choices(x: Source, y: Source, method: Method | None, calibration: Any) -> None:
-    kind = resolve_calibration(calibration)
-    if isinstance(kind, Exact):
-        total, width = x.n_values + y.n_values, max(1, round(x.n_values / _rows(x)))
-        raise InputError(
-            "`calibration` can be exact only for files that are read whole, of up to "
-            f"{whole.SMALL:,} values together (here {whole.SMALL // (2 * width):,} rows each), got "
-            f'{total:,}. Use calibration="asymptotic", or a sample of the rows.'
+    def whole(self, options: Options) -> tuple[Any, Any, Options]:
+        """All rows of both."""
+        if all(self.in_files):
+            return in_memory(self.x, self.y, options)
+        x, y = (value.whole() if in_file else value for value, in_file in self._both)
+        return x, y, options
+
+    def test(
+        self,
+        options: Options,
+        *,
+        kernels: Kernels,
+        method: Method | None,
+        pairs: Pairing | str | int,
+        calibration: Exact | str,
+        budget: float,
+        rng: np.random.Generator,
+        shuffle: bool,
+        workers: int | None,
+        progress: bool,
+    ) -> TestResult | None:
+        """Test large files in passes over them; None if they have few rows, to be read whole.
+
+        Parameters
+        ----------
+        options : Options
+            What to do with the columns.
+        kernels, method, pairs, calibration, budget, rng, shuffle, workers, progress
+            As in `two_sample_test`. Pairs are a sketch, or adjacent ones with a closed form.
+        """
+        wanted = _wanted(method, pairs, calibration)
+        heads = self._heads()
+        if wanted is None:
+            plan = choose(
+                self._sizes(heads, kernels), calibration=calibration, method=method, budget=budget
+            )
+            if not isinstance(plan.pairing, Sketch):
+                return None
+            wanted = Sketch()
+        options = settled(*heads, options)
+        positional = all(isinstance(head, np.ndarray) for head in heads)
+        x, y = (
+            FileSide(value, options, positional)
+            if in_file
+            else side_in_memory(value, name, options)
+            for (value, in_file), name in zip(self._both, "xy", strict=True)
         )
+        sides = Sides(x, y, workers, progress)
+        if isinstance(wanted, Adjacent):
+            return adjacent_test(
+                sides,
+                options,
+                kernels=kernels,
+                method=method or "auto",
+                rng=rng,
+            )
+        asked = Asked(options, kernels, method, wanted, calibration, budget, shuffle)
+        return sketch_test(sides, asked, rng=rng, workers=workers)
+
+    def _heads(self) -> tuple[Any, Any]:
+        """Some rows of each, which tell their columns; arrays, if one of two files is one."""
+        x, y = (_head(value) if in_file else value for value, in_file in self._both)
+        if all(self.in_files) and isinstance(x, np.ndarray) != isinstance(y, np.ndarray):
+            return by_position(x, self.x.path), by_position(y, self.y.path)
+        return x, y
+
+    def _sizes(self, heads: tuple[Any, Any], kernels: Kernels) -> Sizes:
+        """What `plan` would be told of them."""
+        sources = [as_source(head, name) for head, name in zip(heads, "xy", strict=True)]
+        n, m = (
+            value.n_rows if in_file else source.n_rows
+            for (value, in_file), source in zip(self._both, sources, strict=True)
+        )
+        p = len(sources[0].names)
+        kinds = [sources[0].read(i).kind for i in range(p)]
+        categorical = sum(kind in CATEGORIES for kind in kinds)
+        recipe = some_columns(p, categorical).recipe(None if categorical else kernels)
+        return sizes_of(n, m, p, recipe)
+
+
+def open_both(x: Any, y: Any) -> Opened:
+    """See what two samples are, without reading the rows of files."""
+    both = [open_source(value) if is_path(value) else value for value in (x, y)]
+    return Opened(both[0], both[1], (is_path(x), is_path(y)))
+
+
+def _head(source: Source) -> Any:
+    return next(iter(source.batches(1024)))
+
+
+def _wanted(
+    method: Method | None, pairs: Pairing | str | int, calibration: Exact | str
+) -> Sketch | Adjacent | None:
+    """A sketch, or adjacent pairs with a closed form; None to choose by the sizes."""
     if isinstance(method, Split):
         raise InputError(
-            "`method` must not be a Split for files that are not read whole. Use "
+            "`method` must not be a Split for files that are not read whole. Use the default, or "
             'method="ost", which learns and tests on all rows.'
         )
-
-
-def _pairing(pairs: Pairing | str | int) -> Adjacent | Window:
-    """Adjacent pairs, or a window inside blocks."""
-    if isinstance(pairs, str) and pairs == "auto":
-        return Adjacent()
-    found = as_pairing(pairs)
-    if isinstance(found, Adjacent | Linear):  # the same law, and one needs no second pass
-        return Adjacent()
-    if isinstance(found, Window):
+    kind = resolve_calibration(calibration)
+    auto = isinstance(pairs, str) and pairs == "auto"
+    found = None if auto else as_pairing(pairs)
+    if isinstance(found, Linear | Adjacent) or (
+        auto and (kind == ASYMPTOTIC or isinstance(method, Naive))
+    ):
+        if isinstance(kind, Exact):
+            raise InputError(
+                "`calibration` of adjacent pairs of files that are not read whole must be "
+                '"asymptotic". Use pairs="sketch", which is exact.'
+            )
+        return Adjacent()  # the law of linear pairs, and no row has to wait for one far away
+    if found is None or isinstance(found, Sketch):
         return found
-    raise _other_pairs(pairs, BLOCK)
-
-
-def _other_pairs(pairs: object, block: int) -> InputError:
-    return InputError(
-        '`pairs` of files that are not read whole must be "adjacent" or a window of up to '
-        f"{block // 4}, got {pairs!r}."
+    raise InputError(
+        '`pairs` of files that are not read whole must be "sketch", "adjacent" or "linear", got '
+        f"{pairs!r}."
     )
-
-
-def _rows(source: Source) -> int:
-    """Rows of a file; for text, lines."""
-    if isinstance(source, CsvFile):
-        return max(source.n_lines, 2)
-    return source.n_rows or 0
-
-
-# -- a first look ----------------------------------------------------------------------------------
-
-
-def _pilot(x: Source, y: Source, options: Options, rng: np.random.Generator) -> Samples:
-    """Some rows of both files, from many places, and how tables become rows of numbers."""
-    return two_samples(first_rows(x, rng), first_rows(y, rng), options)
-
-
-def _spread(pilot: Samples) -> tuple[Array, Array]:
-    """The middle and the width of every column of both samples together."""
-    rows = np.concatenate([numeric(pilot.x, "x"), numeric(pilot.y, "y")])
-    low, middle, high = np.quantile(np.asarray(rows, dtype=np.float64), [0.25, 0.5, 0.75], axis=0)
-    return middle, np.where(high > low, high - low, 1.0)
-
-
-def _bank(pilot: Samples, kernels: Kernels) -> Bank:
-    n = min(len(pilot.x), len(pilot.y))
-    x, y = (np.asarray(numeric(rows, "x"), dtype=np.float64)[:n] for rows in (pilot.x, pilot.y))
-    units = Paired(x, y, Natural(), Natural(), Bank(()), range(n))
-    return fit_bank(pilot.recipe(kernels), units)
-
-
-# -- the pass --------------------------------------------------------------------------------------
-
-
-class _Pass:
-    """What is known after the blocks so far."""
-
-    def __init__(
-        self,
-        bank: Bank,
-        pairing: Adjacent | Window,
-        workers: int | None,
-        middle: Array,
-        width: Array,
-    ) -> None:
-        self.bank, self.pairing, self.workers = bank, pairing, workers
-        self.spread, self.drift = (middle, width), Drift()
-        self.moments = Moments.empty(len(bank))
-        self.lags = LagOne.empty(len(bank))
-        self.n_units = self.n_used = 0
-        self.finite = True
-
-    def take(self, block: Block) -> None:
-        """Add a block."""
-        units, rows = self._units(block)
-        n = units.n_units
-        if isinstance(self.pairing, Window) and n <= 2 * self.pairing.R:
-            return
-        if n > 1:
-            self._add(units, block)
-        self.n_units += n
-        self.n_used += rows
-
-    def _add(self, units: Units, block: Block) -> None:
-        if isinstance(units, Columns):  # one thread keeps up with two that read
-            with np.errstate(over="ignore", invalid="ignore"):
-                jobs = self.pairing.jobs(units.n_units, units.n_units)
-                part = sum((units.moments(job) for job in jobs), Moments.empty(len(self.bank)))
-        else:
-            part = accumulate(units, self.pairing, workers=self.workers)
-        seen = self.n_units // 2
-        for run in looked_at(range(seen, seen + units.n_units // 2)):
-            at = range(2 * (run.start - seen), 2 * (run.stop - seen))
-            with np.errstate(over="ignore", invalid="ignore"):
-                values = units.values(Aligned(at[::2], at[1::2]))
-                self.lags += LagOne.of_values(values)
-        self.drift.add(*(block.features(i, *self.spread) for i in range(2)))
-        self.moments += part
-        self.finite = bool(np.isfinite(self.moments.mean).all())
-        if not isinstance(units, Columns):  # the loops there look at every distance, others do not
-            sums = [block.rows(i).sum() for i in range(2)]
-            self.finite = self.finite and bool(np.isfinite(sums).all())
-
-    def _units(self, block: Block) -> tuple[Units, int]:
-        """The units of a block, and how many rows they use."""
-        if block.many is None or block.starts is None:
-            n = min(side.size for side in block.sides)
-            if not self.bank.others and isinstance(self.pairing, Adjacent):
-                return self._columns(block, n), 2 * n
-            x, y = (np.ascontiguousarray(block.rows(i)[:, :n].T) for i in range(2))
-            return Paired(x, y, Natural(), Natural(), self.bank, range(n)), 2 * n
-        few, many = (np.ascontiguousarray(block.rows(i).T) for i in (1 - block.many, block.many))
-        n = min(len(few), int(np.searchsorted(block.starts, len(many), "right")) - 1)
-        starts = block.starts[: n + 1]
-        units = Grouped(few, many, Natural(), Natural(), self.bank, starts, range(n))
-        return units, n + int(starts[-1])
-
-    def _columns(self, block: Block, n: int) -> Columns:
-        """Units of one row each, where they lie in memory if only differences count."""
-        x, y = (side.part(0, n) for side in block.sides)
-        if not (x.raw or y.raw):
-            return Columns(x, y, self.bank)
-        factors = block.readers[0].scaling[1]
-        moderate = ((factors > 1 / EXTREME) & (factors < EXTREME)).all()
-        if x.raw and y.raw and moderate and not self.bank.want[DOT]:
-            return Columns(x, y, self.bank, factors)
-        x, y = (Numbers.of(block.rows(i)).part(0, n) for i in range(2))
-        return Columns(x, y, self.bank)
-
-
-def _blame(block: Block, sources: Sequence[Source], pilot: Samples) -> None:
-    """Name the column that is not finite, if there is one."""
-    for i, source in enumerate(sources):
-        rows = block.rows(i)
-        names = pilot.columns or tuple(map(str, range(len(rows))))
-        for name, column in zip(names, rows, strict=False):
-            bad = ~np.isfinite(column)
-            if bad.any():
-                raise InputError(
-                    f"`{source.path}` must be finite, got {column[bad][0]} in column {name!r}. "
-                    "Remove or fill in such rows first; missing values may be left out with "
-                    'nan_policy="omit".'
-                )
-
-
-def _dependence(caveats: Sequence[Caveat], mixed: bool) -> list[Caveat]:
-    """What to say, and to do, if rows look sorted."""
-    hint = (
-        "Mixing them while they were read was not enough: shuffle the rows when the file is "
-        "written, or test a random sample of them."
-        if mixed
-        else "Leave out shuffle=False, or shuffle the rows when the file is written."
-    )
-    return [
-        (kind, f"{text} {hint}" if kind is DependentRowsWarning else text) for kind, text in caveats
-    ]

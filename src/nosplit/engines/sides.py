@@ -1,0 +1,124 @@
+"""Two samples of which each lies in memory or in files, whatever the other does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Protocol
+
+from nosplit._support.terminal import progress_bar
+from nosplit._support.types import Index
+from nosplit.engines.sketching import Census, Task
+from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.sketch.sums import CellSums
+
+__all__ = ["Batches", "Side", "Sides", "sketch_batches"]
+
+# Threads beyond which one that decodes cannot feed the others.
+MOST_THREADS = 8
+
+# Rows, with the number of the first of them.
+Batches = Generator[tuple[int, Any], None, None]
+Step = Callable[[int], None]
+
+
+class Side(Protocol):
+    """One of two samples."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        ...
+
+    def census(self) -> Census:
+        """Count it."""
+        ...
+
+    def numbered(self) -> Batches:
+        """Its rows in order, in batches, with the number of the first of each."""
+        ...
+
+    def pilot(self, rows: Index) -> Any:
+        """Rows with some numbers, ascending."""
+        ...
+
+    def sums(self, task: Task, side: int, workers: int | None, step: Step | None) -> CellSums:
+        """Its sketch."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Two samples, one after the other."""
+
+    x: Side
+    y: Side
+    workers: int | None = None
+    progress: bool = False
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What they are called in messages."""
+        return self.x.name, self.y.name
+
+    def census(self) -> tuple[Census, Census]:
+        """Count them."""
+        return self.x.census(), self.y.census()
+
+    def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
+        """Rows with some numbers of both, looked for at the same time."""
+        both = (self.x, x), (self.y, y)
+        if n_workers(self.workers) == 1:
+            return self.x.pilot(x), self.y.pilot(y)
+        with ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda one: one[0].pilot(one[1]), both)
+            return next(found), next(found)
+
+    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+        """The sketches of both."""
+        total = task.layout.x.n + task.layout.y.n
+        with progress_bar(self.progress, total) as step:
+            return (
+                self.x.sums(task, 0, self.workers, step),
+                self.y.sums(task, 1, self.workers, step),
+            )
+
+
+def sketch_batches(
+    task: Task, side: int, batches: Batches, workers: int | None, step: Step | None = None
+) -> CellSums:
+    """The sketch of a sample that is read in batches, in order.
+
+    One thread at a time reads the next batch, while the others sketch those before.
+    """
+    reading = Lock()
+
+    def take() -> tuple[int, Any] | None:
+        with reading:
+            return next(batches, None)
+
+    def work(_: int) -> CellSums:
+        sums = task.empty(side)
+        try:
+            while (batch := take()) is not None:
+                task.add(sums, side, batch[1], batch[0])
+                if step is not None:
+                    step(len(batch[1]))
+        except BaseException:
+            with reading:  # the other threads have nothing more to do
+                batches.close()
+            raise
+        return sums
+
+    threads = min(n_workers(workers), MOST_THREADS)
+    with one_blas_thread():
+        if threads == 1:
+            return work(0)
+        with ThreadPoolExecutor(threads) as pool:
+            parts = pool.map(work, range(threads))
+            total = next(parts)
+            for part in parts:
+                total += part
+            return total
