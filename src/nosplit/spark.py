@@ -1,16 +1,16 @@
 """Tests of Spark data frames.
 
-Rows go from worker to worker once, to meet their partners, and never to the driver; what comes
-back is a few numbers for each kernel. See docs/guide/clusters.md.
+Rows stay in their partitions, which give sums by cell: a sketch. See docs/guide/clusters.md.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from nosplit._support.checks import Seed, check_rng
 from nosplit._support.lazy import extra
 from nosplit.data.options import Options
-from nosplit.inference.outcome import to_result
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
 from nosplit.kernels.recipes import Kernels
 from nosplit.methods import Method
@@ -28,7 +28,10 @@ def two_sample_test(
     *,
     kernels: Kernels = None,
     method: Method | str = "auto",
-    pairs: Pairing | str | int = "adjacent",
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    budget: float = 1.0,
+    rng: Seed = 0,
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -36,28 +39,32 @@ def two_sample_test(
 ) -> TestResult:
     """Test whether two Spark data frames come from the same distribution.
 
-    Row i of x is paired with row i of y, counted through all partitions in their order, however
-    the two are cut into partitions. Both must have the same rows each time they are read: frames
-    read from files or cached do, and where that shows to be otherwise there is an error. With
-    the same kernels, the result is that of
-    `nosplit.two_sample_test(x, y, pairs="adjacent", shuffle=False, calibration="asymptotic")` on
-    the rows in memory, to rounding. Rows are not shuffled: where they look sorted, there is a
-    `DependentRowsWarning`.
+    Rows are numbered through all partitions in their order and dealt to cells by their number, so
+    the result is that of `nosplit.two_sample_test(x, y, pairs="sketch")` on the rows in memory, to
+    the last bit, however they are cut into partitions, and their order does not matter.
+
+    Both must have the same rows each time they are read: frames read from files or cached do, and
+    where that shows to be otherwise there is an error.
 
     Parameters
     ----------
     x, y : pyspark.sql.DataFrame
         The samples, one observation a row. Their numbers of rows, and their partitions, may differ.
     kernels : None, Kernel, sequence of them, name or callable
-        As in `nosplit.two_sample_test`. By default chosen from a few thousand rows from all over
-        the samples, always the same ones.
+        As in `nosplit.two_sample_test`. Bandwidths come from some thousand pilot rows.
     method : Method or name
-        "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
-    pairs : Pairing, name or int
-        "adjacent", an int R for a window, or `Blocks(B)`.
+        "adaptive" (and "auto"), "ost", "nonnegative", "wald", "best" or "chibar".
+    pairs : {"auto", "sketch"} or Sketch
+        A sketch of all pairs; `Sketch(cells=..., frequencies=...)` says of what size.
+    calibration : Exact or name
+        "exact" (and "auto"): random swaps of cells.
+    budget : float
+        Nominal seconds of one core, which buy frequencies.
+    rng : int or Generator
+        Source of the dealing, the frequencies and the swaps.
     scale : {"robust", "none"}, bool or None
-        Whether numeric columns are standardised, by medians and quartiles of those few thousand
-        rows. By default they are.
+        Whether numeric columns are standardised, by medians and quartiles of the pilot rows.
+        By default they are.
     columns, exclude : names
         The columns to compare, or to leave out.
     nan_policy : {"raise", "omit", "indicate"}
@@ -66,7 +73,7 @@ def two_sample_test(
     Returns
     -------
     TestResult
-        As from `nosplit.two_sample_test`, asymptotically calibrated.
+        As from `nosplit.two_sample_test`.
 
     Examples
     --------
@@ -74,8 +81,17 @@ def two_sample_test(
     >>> x, y = (spark.read.parquet(f) for f in ("a.parquet", "b.parquet"))  # doctest: +SKIP
     >>> res = nosplit.spark.two_sample_test(x, y, exclude=["id"])  # doctest: +SKIP
     """
-    from nosplit.engines.clusters.spark import spark_test
+    from nosplit.engines.clusters.spark import spark_pair
+    from nosplit.engines.clusters.two_sample import cluster_test
 
-    options = Options.of(scale, columns, exclude, nan_policy)
-    found = spark_test(x, y, options, kernels=kernels, method=method, pairs=pairs)
-    return to_result(found.outcome, **found.facts())
+    pair, options = spark_pair(x, y, Options.of(scale, columns, exclude, nan_policy))
+    return cluster_test(
+        pair,
+        options,
+        kernels=kernels,
+        method=method,
+        pairs=pairs,
+        calibration=calibration,
+        budget=budget,
+        rng=check_rng(rng),
+    )

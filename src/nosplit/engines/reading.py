@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
+from nosplit._support.types import Index
 from nosplit.data.encoding import Encoding
 from nosplit.data.frames import NUMBER, Raw, as_source, is_table
 from nosplit.data.matching import matched
 from nosplit.data.options import Options
 from nosplit.errors import InputError
 
-__all__ = ["Columns", "Reader", "changed", "settled"]
+__all__ = ["Columns", "Reader", "changed", "check_rows", "settled"]
 
 # Types of Arrow that are numbers as they are.
 PLAIN = {"double", "float", "int64", "int32"}
@@ -64,12 +65,7 @@ class Reader:
             self._encoded(rows, name, first)
             return
         numbers = check_sample(rows, name, smallest=0, finite=False)
-        for row, column in np.argwhere(~np.isfinite(numbers))[:1]:
-            raise InputError(
-                f"`{name}` must be finite, got {numbers[row, column]} in row {first + row}, "
-                f"column {column}. Remove or fill in such rows first; missing values may be left "
-                'out with nan_policy="omit".'
-            )
+        check_rows(numbers, name, np.arange(first, first + len(numbers)))
 
     def _encoded(self, rows: Any, name: str, first: int) -> NDArray[Any]:
         assert self.encoding is not None
@@ -107,6 +103,16 @@ class Reader:
             values = column.to_numpy().astype(np.float64, copy=False)
             found[:, j] = (values - center) / scale
         return found
+
+
+def check_rows(rows: NDArray[Any], name: str, numbers: Index) -> None:
+    """Check that rows are finite; what is not is named by the number of its row."""
+    for row, column in np.argwhere(~np.isfinite(rows))[:1]:
+        raise InputError(
+            f"`{name}` must be finite, got {rows[row, column]} in row {numbers[row]}, column "
+            f"{column}. Remove or fill in such rows first; missing values may be left out with "
+            'nan_policy="omit".'
+        )
 
 
 def settled(x: Any, y: Any, options: Options) -> Options:

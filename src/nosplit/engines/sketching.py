@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_finite, check_flag
+from nosplit._support.checks import check_flag
 from nosplit._support.types import Index
 from nosplit.data.encoding import Encoding
 from nosplit.data.fit_encoding import read_two
@@ -22,7 +22,7 @@ from nosplit.data.frames import UNKNOWN, Raw, Source, as_source
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
 from nosplit.data.serial import correlated_rows, serial_rows
-from nosplit.engines.reading import Reader
+from nosplit.engines.reading import Reader, check_rows
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.inference.calibrations import Exact
@@ -216,7 +216,7 @@ def look_at(
     layout = layout_of(n, m, cells, rng, shuffle=shuffle)
     in_order = tuple(serial_rows(side.n) if shuffle else _NONE for side in census)
     pilot, series = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
-    encoding, rows = _encoded(pilot, pair.names, options, census)
+    encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     lag = 0
     if shuffle:
         lags = zip(series, census, strict=True)
@@ -225,7 +225,7 @@ def look_at(
     if block > 1:
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block)
         pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
-        encoding, rows = _encoded(pilot, pair.names, options, census)
+        encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     return Look(census, layout, encoding, rows, lag)
 
 
@@ -296,6 +296,7 @@ def prepare(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
 
 def _encoded(
     pilot: list[Source],
+    layout: Layout,
     names: tuple[str, str],
     options: Options,
     census: tuple[Census, Census],
@@ -304,10 +305,14 @@ def _encoded(
     if options.idle and not any(source.table for source in pilot):
         rows = [_numbers(source, None) for source in pilot]
         _check_widths(names, rows)
-        for part, name in zip(rows, names, strict=True):
-            check_finite(part, name)
+        for part, deal, name in zip(rows, (layout.x, layout.y), names, strict=True):
+            check_rows(part, name, deal.pilot_rows())
         return None, np.concatenate(rows)
-    read = read_two(pilot, options)
+    try:
+        read = read_two(pilot, options)
+    except InputError as error:
+        count = sum(source.n_rows for source in pilot)
+        raise InputError(f"{error} (Looking at {count:,} rows from all over them.)") from None
     encoding = _completed(read.encoding(), census)
     return encoding, np.concatenate(read.rows(encoding))
 

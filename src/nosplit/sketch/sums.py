@@ -54,6 +54,17 @@ class CellSums:
         self.bins.__iadd__(other.bins)
         return self
 
+    def to_bytes(self) -> bytes:
+        """The numbers, one after another."""
+        return self.features.tobytes() + self.bins.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, like: CellSums) -> CellSums:
+        """The inverse of `to_bytes`, for a sketch of the same shape as another."""
+        cut = like.features.nbytes
+        features = np.frombuffer(data[:cut], like.features.dtype).reshape(like.features.shape)
+        return cls(features, np.frombuffer(data[cut:], like.bins.dtype).reshape(like.bins.shape))
+
     def add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
         """Add rows to their cells; rows of cells beyond the last are passed over."""
         for start in range(0, len(rows), BLOCK):

@@ -1,4 +1,4 @@
-"""Dask: the same result as in memory on the same pairs, on a cluster of two worker processes."""
+"""Dask: the same result as in memory, to the last bit, on a cluster of two worker processes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import os
 import signal
 import sys
-import warnings
 
 import dask
 import dask.array as da
@@ -15,20 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from scipy import stats
 
 import nosplit
 import nosplit.dask
-from nosplit import (
-    Blocks,
-    DependentRowsWarning,
-    Gaussian,
-    InputError,
-    Laplace,
-    Linear,
-    NosplitWarning,
-)
+from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch
+from nosplit.engines.clusters import dask as engine
 
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
+FEW = {"calibration": Exact(flips=99)}
 
 
 @pytest.fixture(scope="module")
@@ -76,62 +70,55 @@ def frames(n, m, seed=0):
 
 
 def in_memory(x, y, **options):
-    options = {"pairs": "adjacent", **options}
-    return nosplit.two_sample_test(x, y, calibration="asymptotic", shuffle=False, **options)
+    return nosplit.two_sample_test(x, y, pairs="sketch", **FEW, **options)
+
+
+def facts(res):
+    """What a result says; what changed is told in words only of rows in memory."""
+    found = res.to_dict()
+    columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
+    return found | {"by_column": columns}
 
 
 def assert_same(res, ref):
-    """Moments agree to 1e-13, in standard deviations; all else is the same."""
-    assert res.kernels == ref.kernels
-    sd = np.sqrt(np.diag(ref.cov))
-    np.testing.assert_allclose(res.tau / sd, ref.tau / sd, atol=1e-13 * np.sqrt(ref.n_pairs))
-    np.testing.assert_allclose(res.cov / np.outer(sd, sd), ref.cov / np.outer(sd, sd), atol=1e-13)
-    condition = np.linalg.cond(ref.cov / np.outer(sd, sd))
-    assert res.pvalue == pytest.approx(ref.pvalue, rel=max(1e-10, 1e-13 * condition))
-    for name in ("method", "pairs", "calibration", "n_units", "n_pairs", "n_used", "n_left_out"):
-        assert getattr(res, name) == getattr(ref, name), name
+    """The same integers in the cells, so the same result, to the last bit."""
+    assert facts(res) == facts(ref)
+    np.testing.assert_array_equal(res.tau, ref.tau)
+    np.testing.assert_array_equal(res.null.values, ref.null.values)
 
 
 # -- the same as in memory -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "m"), [(1501, 1501), (700, 1501), (1501, 700)])
-@pytest.mark.parametrize("pairs", ["adjacent", 3, Blocks(7)], ids=str)
-def test_arrays_against_memory(here, n, m, pairs):
+@pytest.mark.parametrize(("n", "m"), [(1501, 1501), (700, 1501)])
+def test_arrays_against_memory(here, monkeypatch, n, m):
+    monkeypatch.setattr(engine, "FAN_IN", 3)
     x, y = arrays(n, m)
-    ref = in_memory(x, y, kernels=KERNELS, pairs=pairs)
+    ref = in_memory(x, y, kernels=KERNELS)
     for chunks in ((501, 300), ((n - 1, 1), 97), (n, m)):
         x_dask, y_dask = (da.from_array(s, (c, 1)) for s, c in zip((x, y), chunks, strict=True))
-        res = nosplit.dask.two_sample_test(x_dask, y_dask, kernels=KERNELS, pairs=pairs)
-        assert_same(res, ref)
+        assert_same(nosplit.dask.two_sample_test(x_dask, y_dask, kernels=KERNELS, **FEW), ref)
 
 
 def test_arrays_on_a_cluster_against_memory(client):
-    x, y = arrays(20_001, 20_001)
-    ref = in_memory(x, y, kernels=KERNELS)
+    x, y = arrays(20_001, 24_000)
+    ref = in_memory(x, y, rng=3, budget=10.0)
     for chunks in (3_000, 7_001):
         res = nosplit.dask.two_sample_test(
-            da.from_array(x, (chunks, 2)), da.from_array(y, (4_000, 2)), kernels=KERNELS
+            da.from_array(x, (chunks, 2)), da.from_array(y, (4_000, 2)), rng=3, budget=10.0, **FEW
         )
         assert_same(res, ref)
 
 
-def test_defaults_do_not_depend_on_partitions(client):
-    """Kernels are chosen from the same rows, however these are cut."""
-    x, y = arrays(6_000, 9_000)
-    results = [
-        nosplit.dask.two_sample_test(da.from_array(x, (a, 2)), da.from_array(y, (b, 2)))
-        for a, b in ((1_700, 2_000), (6_000, 1_234))
-    ]
-    assert_same(results[0], results[1])
-
-
 def test_frames_with_categories_against_memory(client):
-    x, y = frames(2001, 2001)
+    x, y = frames(2001, 1500)
     ref = in_memory(x, y, exclude="id")
     for a, b in ((1, 4), (5, 3)):
         res = nosplit.dask.two_sample_test(
-            dd.from_pandas(x, npartitions=a), dd.from_pandas(y, npartitions=b), exclude="id"
+            dd.from_pandas(x, npartitions=a),
+            dd.from_pandas(y, npartitions=b),
+            exclude="id",
+            **FEW,
         )
         assert_same(res, ref)
     assert res.columns == ("size", "city", "day", "paid")
@@ -140,12 +127,12 @@ def test_frames_with_categories_against_memory(client):
 
 def test_columns_and_vectors_against_memory(here):
     x, y = arrays(1200, 900, p=3)
-    dask_x, dask_y = da.from_array(x, 70), da.from_array(y, 70)
+    dask_x, dask_y = da.from_array(x, 170), da.from_array(y, 170)
     options = {"kernels": "paper2", "columns": [2, 0], "scale": True}
-    res = nosplit.dask.two_sample_test(dask_x, dask_y, **options)
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, **options, **FEW)
     assert_same(res, in_memory(x, y, **options))
-    res = nosplit.dask.two_sample_test(dask_x[:, 1], dask_y[:, 1], kernels="paper2")
-    assert_same(res, in_memory(x[:, 1], y[:, 1], kernels="paper2"))
+    res = nosplit.dask.two_sample_test(dask_x[:, 1], dask_y[:, 1], **FEW)
+    assert_same(res, in_memory(x[:, 1], y[:, 1]))
 
 
 def test_single_precision_and_unknown_chunks_against_memory(here):
@@ -153,8 +140,8 @@ def test_single_precision_and_unknown_chunks_against_memory(here):
     dask_x, dask_y = da.from_array(x, (150, 2)), da.from_array(y, (150, 2))
     dask_x, dask_y = dask_x[dask_x[:, 0] > -1.0], dask_y[dask_y[:, 0] > -1.0]
     assert np.isnan(dask_x.shape[0])
-    res = nosplit.dask.two_sample_test(dask_x, dask_y, kernels=KERNELS)
-    assert_same(res, in_memory(x[x[:, 0] > -1.0], y[y[:, 0] > -1.0], kernels=KERNELS))
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, **FEW)
+    assert_same(res, in_memory(x[x[:, 0] > -1.0], y[y[:, 0] > -1.0]))
 
 
 @pytest.mark.parametrize("policy", ["omit", "indicate"])
@@ -168,31 +155,43 @@ def test_missing_values_against_memory(here, policy, table):
         dask_x, dask_y = (dd.from_pandas(s, npartitions=4) for s in (x, y))
     else:
         dask_x, dask_y = (da.from_array(s, (700, 2)) for s in (x, y))
-    res = nosplit.dask.two_sample_test(dask_x, dask_y, nan_policy=policy)
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, nan_policy=policy, **FEW)
     assert_same(res, in_memory(x, y, nan_policy=policy))
-    assert res.n_left_out == (gaps.sum() if policy == "omit" else 0)
+    assert res.n_left_out >= (gaps.sum() if policy == "omit" else 0)
 
 
-def test_a_rare_missing_value_is_compared(here):
-    """It is none of the rows that the encoding is fitted to."""
+def test_rare_missing_values_are_compared(here):
+    """Whether or not they are in the pilot rows."""
     x, y = arrays(20_000, 20_000)
-    x[9_999, 0] = np.nan
+    x[[777, 9_999], 0] = np.nan
     x, y = da.from_array(x, (7_000, 2)), da.from_array(y, (7_000, 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NosplitWarning)  # of kernels that hardly ever differ
-        res = nosplit.dask.two_sample_test(x, y, nan_policy="indicate")
+    res = nosplit.dask.two_sample_test(x, y, nan_policy="indicate", **FEW)
     assert res.encoding.groups == ((0, 1), (2,))
 
 
 # -- rows in order ---------------------------------------------------------------------------------
 
 
-def test_sorted_rows_are_noticed(here):
-    x, y = (np.sort(s, axis=0) for s in arrays(4000, 4000, p=1))
-    with pytest.warns(DependentRowsWarning, match="look sorted"):
-        nosplit.dask.two_sample_test(
-            da.from_array(x, (900, 1)), da.from_array(y, (900, 1)), kernels=KERNELS
-        )
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_random_halves_of_rows_in_time_are_alike(here, shuffled):
+    """A table in the order of time, cut in two by a coin: p-values are uniform.
+
+    Bound: Kolmogorov's, one false alarm in 10,000; paired in their order they had p = 5e-324.
+    """
+    found = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        day = np.sort(rng.uniform(0.0, 365.0, 2000))
+        rows = pd.DataFrame({"day": day, "delay": rng.gamma(2.0, 10.0 + day / 30.0)})
+        coin = rng.random(2000) < 0.5
+        x, y = rows[coin], rows[~coin]
+        if shuffled:
+            y = y.sample(frac=1, random_state=seed)
+        x, y = (dd.from_pandas(s, npartitions=3, sort=False) for s in (x, y))
+        options = {"pairs": Sketch(cells=50, frequencies=2), "rng": seed, **FEW}
+        found.append(nosplit.dask.two_sample_test(x, y, **options).pvalue)
+    # P-values are multiples of 1/100: moved to the middle of their steps.
+    assert stats.kstest(np.array(found) - 0.005, "uniform").pvalue > 1e-4
 
 
 # -- a worker that dies ----------------------------------------------------------------------------
@@ -214,7 +213,7 @@ def test_a_worker_killed_in_the_middle(client, tmp_path):
     x, y = da.from_array(x, (2_000, 2)), da.from_array(y, (2_000, 2))
     last = x.blocks[7].map_blocks(_deadly, tmp_path, 2, dtype=float, meta=np.empty((0, 2)))
     x = da.concatenate([x[:14_000], last])
-    res = nosplit.dask.two_sample_test(x, y, kernels=KERNELS)
+    res = nosplit.dask.two_sample_test(x, y, kernels=KERNELS, **FEW)
     calls = sorted(path.name for path in tmp_path.iterdir())
     assert len(calls) >= 3  # once for the kernels, once to die, once again
     assert len({name.partition("-")[2] for name in calls}) >= 2
@@ -236,9 +235,12 @@ F, G = (dd.from_pandas(s, npartitions=2) for s in frames(100, 100))
         (X[:, :, None], Y, {}, r"`x` must be a vector or an \(n, p\) array, got 3 dimensions"),
         (X.astype(str), Y, {}, r"`x` must hold real numbers"),
         (X[:1], Y, {}, r"`x` must have at least 2 rows, got 1"),
-        (X, Y, {"pairs": "complete"}, r"units far apart never meet"),
-        (X, Y, {"pairs": 60}, r"wider than 100 units allow"),
-        (X, Y, {"method": "split"}, r"`method` must not be a Split"),
+        (X, Y, {"pairs": "adjacent"}, r"must be \"sketch\" .* never meet .* Got 'adjacent'"),
+        (X, Y, {"pairs": Blocks(7)}, r"must be \"sketch\""),
+        (X, Y, {"pairs": 60}, r"must be \"sketch\""),
+        (X, Y, {"calibration": "asymptotic"}, r"no normal limit"),
+        (X, Y, {"method": "split"}, r"`method` must not be Split"),
+        (X, Y, {"rng": -1}, r"`rng`"),
         (X, Y, {"columns": [5]}, r"`columns` must name columns of `x`"),
         (F, G, {"exclude": "ids"}, r"Did you mean 'id'"),
         (F, G[["size", "city"]], {}, r"`y` must have the columns of `x`, but lacks"),
@@ -257,7 +259,7 @@ def test_what_is_found_late_says_where_iv(here):
     x, y = arrays(20_000, 20_000)
     x[9_999, 0] = np.nan
     frames = (dd.from_pandas(pd.DataFrame(s, columns=["a", "b"]), npartitions=4) for s in (x, y))
-    with pytest.raises(InputError, match=r"1 of 5,000 in 'a'.*rows 5,000 to 9,999 of `x`"):
+    with pytest.raises(InputError, match=r"1 of [0-9,]+ in 'a'.*rows [0-9,]+ to [0-9,]+ of `x`"):
         nosplit.dask.two_sample_test(*frames)
 
 

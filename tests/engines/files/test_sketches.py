@@ -175,6 +175,18 @@ def test_columns_are_picked_and_scaled_against_memory(large):
     assert expected.columns == ("a", "c")
 
 
+def test_rows_that_depend_on_one_another_against_memory(large):
+    """Blocks of rows are dealt whole, the same ones in files."""
+    rng = np.random.default_rng(0)
+    x, y = (np.convolve(rng.normal(size=6000), 0.8 ** np.arange(30), "valid") for _ in "xy")
+    np.save("x.npy", x)
+    write("y.parquet", y[:, None])
+    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
+        expected = nosplit.two_sample_test(x, y, **FEW)
+    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
+        same(nosplit.two_sample_test("x.npy", "y.parquet", **FEW), expected)
+
+
 def test_text_with_quoted_line_ends_against_memory(large):
     """A row may have several lines: then lines do not tell how many rows there are."""
     rng = np.random.default_rng(0)

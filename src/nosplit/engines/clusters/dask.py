@@ -1,41 +1,32 @@
-"""Blocks of units on a Dask cluster, or on whatever scheduler Dask is set to.
+"""Sums of cells of samples on a Dask cluster, or on whatever scheduler Dask is set to.
 
-A block is cut where a partition of the larger sample ends, so that most rows stay where they are.
-The graph is the record of what was counted: a task that is run again, because its worker died,
+The graph is the record of what was summed: a task that is run again, because its worker died,
 takes the place of the first and enters the sum once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate as running_sum
 from typing import Any
 
 import numpy as np
 from dask import array, dataframe
 from dask.base import compute
 from dask.delayed import delayed
-from numpy.typing import NDArray
 
+from nosplit._support.types import Index
 from nosplit.data.options import Options
-from nosplit.engines.clusters.layout import Block, overlaps
-from nosplit.engines.clusters.parts import FAN_IN, Part, Task, changed
-from nosplit.engines.clusters.two_sample import (
-    Cluster,
-    Found,
-    Numbers,
-    Reader,
-    cluster_test,
-    settled,
-)
+from nosplit.engines.clusters.two_sample import FAN_IN, total
+from nosplit.engines.reading import changed, settled
+from nosplit.engines.sketching import Census, Task
 from nosplit.errors import InputError
-from nosplit.kernels.recipes import Kernels
-from nosplit.methods import Method
-from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.loop import one_blas_thread
+from nosplit.sketch.sums import CellSums
 
-__all__ = ["DaskCluster", "Partitions", "dask_test"]
+__all__ = ["DaskPair", "Partitions", "dask_pair"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,33 +35,30 @@ class Partitions:
 
     Parameters
     ----------
-    name : str
-        Name of the sample.
     parts : tuple of Delayed
         The partitions; where rows are left out, without these.
     lengths : tuple of int
         Their numbers of rows.
     left_out : int
         Rows left out, because something in them is missing.
-    missing : frozenset of str
-        Columns in which something is missing, if that was asked for.
+    missing : mapping of str to int
+        How many values of each column are missing, if that was asked for.
     """
 
-    name: str
     parts: tuple[Any, ...]
     lengths: tuple[int, ...]
     left_out: int = 0
-    missing: frozenset[str] = frozenset()
+    missing: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sample: Any, name: str, options: Options) -> Partitions:
+    def of(cls, sample: Any, options: Options) -> Partitions:
         """The partitions of a Dask array (n, p) or data frame; rows are counted if need be."""
         table = not isinstance(sample, array.Array)
         # Taken once: made again with other columns, a frame may have other partitions.
         delays = sample.to_delayed() if table else sample.rechunk({1: -1}).to_delayed().ravel()
         parts, policy = tuple(delays), options.nan_policy
         if policy == "raise" and not (table or np.isnan(sample.chunks[0]).any()):
-            return cls(name, parts, tuple(int(n) for n in sample.chunks[0]))
+            return cls(parts, tuple(int(n) for n in sample.chunks[0]))
         kept = parts
         if policy == "omit":
             places = [int(i) for i in options.columns or ()] if not table else []
@@ -79,51 +67,52 @@ class Partitions:
         (found,) = compute(looks)
         before, lengths, missing = zip(*found, strict=True)
         left_out = sum(before) - sum(lengths)
-        return cls(name, kept, lengths, left_out, frozenset().union(*missing))
+        return cls(kept, lengths, left_out, sum(missing, Counter()))
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return sum(self.lengths)
+    def census(self) -> Census:
+        """What was counted."""
+        return Census(sum(self.lengths), self.left_out, self.missing)
 
     @cached_property
-    def firsts(self) -> list[int]:
-        """Position of the first row of each partition, and of the end."""
-        return list(running_sum(self.lengths, initial=0))
+    def firsts(self) -> Index:
+        """Number of the first row of each partition, and of the end."""
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
-    def places(self, runs: Iterable[range]) -> list[tuple[int, range]]:
-        """Where runs of rows lie: number of the partition, and rows of it."""
-        return [place for run in runs for place in overlaps(run, self.lengths)]
-
-    def raw(self, runs: Iterable[range]) -> list[Any]:
-        """Runs of rows as they are, in pieces."""
+    def pick(self, rows: Index) -> list[Any]:
+        """Rows with some numbers, ascending, in pieces; partitions without any are not read."""
+        cuts = np.searchsorted(rows, self.firsts)
         return [
-            delayed(_piece)(self.parts[k], rows, self.lengths[k]) for k, rows in self.places(runs)
-        ]
-
-    def numbers(self, runs: Iterable[range], reader: Any) -> list[Any]:
-        """Runs of rows as numbers, in pieces; made where the partition is."""
-        return [
-            delayed(_numbers)(
-                self.parts[k], rows, self.lengths[k], reader, self.name, self.firsts[k]
+            delayed(_picked_rows)(part, rows[start:stop] - first, length)
+            for part, first, length, start, stop in zip(
+                self.parts, self.firsts, self.lengths, cuts, cuts[1:], strict=False
             )
-            for k, rows in self.places(runs)
+            if stop > start
         ]
 
+    def sums(self, task: Any, side: int) -> Any:
+        """The sketch, as the end of a tree of tasks."""
+        sums = [
+            delayed(_part_sums)(task, side, part, int(first), length)
+            for part, first, length in zip(self.parts, self.firsts, self.lengths, strict=False)
+            if length
+        ]
+        while len(sums) > 1:
+            groups = [sums[i : i + FAN_IN] for i in range(0, len(sums), FAN_IN)]
+            sums = [delayed(total)(group) for group in groups]
+        return sums[0]
 
-def _look(part: Any, kept: Any, policy: str) -> tuple[int, int, set[str]]:
-    """Rows of a partition, rows of it that are kept, and columns with missing values."""
-    missing: set[str] = set()
+
+def _look(part: Any, kept: Any, policy: str) -> tuple[int, int, Counter[str]]:
+    """Rows of a partition, rows of it that are kept, and how much is missing in columns."""
+    missing: Counter[str] = Counter()
     if policy == "indicate":
-        missing = {str(name) for name, some in zip(*_gaps(part), strict=True) if some}
+        if hasattr(part, "isna"):
+            names, gaps = part.columns, np.asarray(part.isna().sum(axis=0))
+        else:
+            names, gaps = range(part.shape[1]), np.isnan(part).sum(axis=0)
+        missing.update({str(name): int(count) for name, count in zip(names, gaps, strict=True)})
     return len(part), len(kept), missing
-
-
-def _gaps(part: Any) -> tuple[Iterable[Any], NDArray[np.bool_]]:
-    """Names of columns, and whether something in them is missing."""
-    if hasattr(part, "isna"):
-        return part.columns, np.asarray(part.isna().any(axis=0))
-    return range(part.shape[1]), np.isnan(part).any(axis=0)
 
 
 def _complete(part: Any, places: list[int]) -> Any:
@@ -133,56 +122,48 @@ def _complete(part: Any, places: list[int]) -> Any:
     return part[~np.isnan(part[:, places]).any(axis=1)]
 
 
-def _piece(part: Any, rows: range, counted: int) -> Any:
-    """Some of the rows of a partition, which must have as many as were counted."""
+def _check_length(part: Any, counted: int) -> None:
     if len(part) != counted:
         raise changed(f"got {len(part):,} in a partition where {counted:,} were")
-    if len(rows) == len(part):
-        return part
-    cut = slice(rows.start, rows.stop)
-    return part.iloc[cut] if hasattr(part, "iloc") else part[cut]
 
 
-def _numbers(
-    part: Any, rows: range, counted: int, reader: Reader, name: str, first: int
-) -> NDArray[Any]:
-    return reader(_piece(part, rows, counted), name, first + rows.start)
+def _picked_rows(part: Any, rows: Index, counted: int) -> Any:
+    """Some of the rows of a partition, which must have as many as were counted."""
+    _check_length(part, counted)
+    return part.iloc[rows] if hasattr(part, "iloc") else part[rows]
+
+
+def _part_sums(task: Task, side: int, part: Any, first: int, counted: int) -> CellSums:
+    """The sketch of a partition, by one thread: a cluster has its own."""
+    _check_length(part, counted)
+    sums = task.empty(side)
+    with one_blas_thread():
+        task.add(sums, side, part, first)
+    return sums
 
 
 @dataclass(frozen=True, eq=False)
-class DaskCluster(Cluster[Partitions]):
+class DaskPair:
     """Two samples in partitions of Dask."""
 
-    def read(self, x: Sequence[range], y: Sequence[range]) -> tuple[Any, Any]:
-        """A few runs of rows of each sample, brought here, as they are."""
-        found = compute(self.x.raw(x), self.y.raw(y))
+    x: Partitions
+    y: Partitions
+    names: tuple[str, str] = ("x", "y")
+
+    def census(self) -> tuple[Census, Census]:
+        """What was counted."""
+        return self.x.census, self.y.census
+
+    def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
+        """Rows with some numbers, brought here."""
+        found = compute(self.x.pick(x), self.y.pick(y))
         return _together(found[0]), _together(found[1])
 
-    def cuts(self, width: int) -> list[int]:
-        """Units at which partitions of the larger sample end; of equal ones, the more cut up."""
-        samples = self.samples
-        sides = (self.x, self.y)
-        most = max(sides, key=lambda side: (side.n, len(side.lengths)))
-        return [samples.unit_at(first) for first in most.firsts]
-
-    def total(self, task: Task, blocks: Sequence[Block], reader: Reader) -> Part:
-        """The sum of what the blocks give, by a tree of tasks."""
-        shared = [delayed(thing, pure=False, traverse=False) for thing in (task, reader)]
-        parts = [self._part(block, *shared) for block in blocks]
-        while len(parts) > 1:
-            groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
-            parts = [delayed(Part.total)(group) for group in groups]
-        (part,) = compute(parts[0])
-        return part  # type: ignore[no-any-return]
-
-    def _part(self, block: Block, task: Any, reader: Any) -> Any:
-        x, y = zip(*(self.samples.rows(run) for run in block.runs), strict=True)
-        pieces = self.x.numbers(x, reader), self.y.numbers(y, reader)
-        return delayed(_block_part)(task, *pieces, block)
-
-
-def _block_part(task: Task, x: list[NDArray[Any]], y: list[NDArray[Any]], block: Block) -> Part:
-    return task.part(_together(x), _together(y), block)
+    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+        """The sketches of both, made where the rows are."""
+        shared = delayed(task, pure=False, traverse=False)
+        x, y = compute(self.x.sums(shared, 0), self.y.sums(shared, 1))
+        return x, y
 
 
 def _together(pieces: Sequence[Any]) -> Any:
@@ -194,28 +175,16 @@ def _together(pieces: Sequence[Any]) -> Any:
     return dataframe.dispatch.concat(pieces)
 
 
-def dask_test(
-    x: Any,
-    y: Any,
-    options: Options,
-    *,
-    kernels: Kernels,
-    method: Method | str,
-    pairs: Pairing | str | int,
-) -> Found:
-    """Test two Dask arrays, or two Dask data frames."""
+def dask_pair(x: Any, y: Any, options: Options) -> tuple[DaskPair, Options]:
+    """Two Dask arrays, or two Dask data frames, counted; columns are named one by one."""
     x, y = _as_sample(x, "x"), _as_sample(y, "y")
     tables = [isinstance(sample, dataframe.DataFrame) for sample in (x, y)]
     if tables[0] != tables[1]:
         raise InputError("`x` and `y` must both be Dask arrays or both be Dask data frames.")
-    reader = None
-    if options.idle and not tables[0]:
-        reader = Numbers("float32" if x.dtype == y.dtype == np.float32 else "float64")
     options = settled(_empty(x), _empty(y), options)
     if tables[0]:
         x, y = _picked(x, options), _picked(y, options)
-    cluster = DaskCluster(Partitions.of(x, "x", options), Partitions.of(y, "y", options))
-    return cluster_test(cluster, options, reader, kernels=kernels, method=method, pairs=pairs)
+    return DaskPair(Partitions.of(x, options), Partitions.of(y, options)), options
 
 
 def _empty(sample: Any) -> Any:

@@ -1,17 +1,16 @@
-"""Blocks of units on Spark, by functions of Arrow batches alone.
+"""Sums of cells of samples on Spark, by functions of Arrow batches alone.
 
-Three steps, none of which brings the rows to the driver: count the rows of each partition; send
-each row, as numbers, to the block that its position belongs to; let each block give its `Moments`,
-and add these by a tree. Everything that is counted is a row tagged by its block, so a task that is
-run again (a lost worker, a speculative copy) replaces what it gave before: it cannot count twice.
+Count the rows of each partition; let each partition give the sums of its rows by cell; add these
+by a tree. Everything that is summed is a row tagged by its partition, so a task that is run again
+(a lost worker, a speculative copy) replaces what it gave before: it cannot count twice.
 
 What is wrong with the data travels as a row too: Spark would try an exception four times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,21 +20,20 @@ from pyspark.sql import functions as sql
 
 from nosplit._support.types import Index
 from nosplit.data.options import Options
-from nosplit.engines.clusters.layout import Block
-from nosplit.engines.clusters.parts import FAN_IN, Part, Task, changed
-from nosplit.engines.clusters.spark_rows import PIECE, SUM, Runs, joined, spark_type, table_of
-from nosplit.engines.clusters.two_sample import Cluster, Found, Reader, cluster_test, settled
+from nosplit.engines.clusters.two_sample import FAN_IN, total
+from nosplit.engines.reading import changed, settled
+from nosplit.engines.sketching import Census, Task
 from nosplit.errors import InputError
-from nosplit.kernels.recipes import Kernels
-from nosplit.methods import Method
-from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.loop import one_blas_thread
+from nosplit.sketch.sums import CellSums
 
-__all__ = ["Counted", "SparkCluster", "spark_test"]
+__all__ = ["Counted", "SparkPair", "spark_pair"]
 
 Batches = Iterator[pa.RecordBatch]
 
-# Numbers in a block, both samples together: 16 MB.
-BLOCK_NUMBERS = 1 << 21
+# What a partition, or several of them, give.
+SUMS = pa.schema([("part", pa.int64()), ("data", pa.binary()), ("complaint", pa.string())])
+SUMS_TYPE = "part long, data binary, complaint string"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +52,8 @@ class Counted:
         Number of rows in each partition.
     left_out : int
         Rows left out, because something in them is missing.
-    missing : frozenset of str
-        Columns in which something is missing, if that was asked for.
+    missing : mapping of str to int
+        How many values of each column are missing, if that was asked for.
     """
 
     name: str
@@ -63,7 +61,7 @@ class Counted:
     columns: tuple[str, ...]
     lengths: tuple[int, ...]
     left_out: int = 0
-    missing: frozenset[str] = frozenset()
+    missing: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: Any, name: str, options: Options) -> Counted:
@@ -73,62 +71,104 @@ class Counted:
         frame = frame.select([sql.col(quoted(c)).alias(f"c{i}") for i, c in enumerate(columns)])
         kept = frame.na.drop() if policy == "omit" else frame
         gaps = _gaps(frame) if policy == "indicate" else {}
-        counts = [sql.count(sql.lit(1)), *(sql.max(gap) for gap in gaps.values())]
+        counts = [sql.count(sql.lit(1)), *(sql.sum(gap.cast("long")) for gap in gaps.values())]
         parts = kept.groupBy(sql.spark_partition_id()).agg(*counts).collect()
         found = {part: n for part, n, *_ in parts}
         lengths = tuple(found.get(k, 0) for k in range(max(found, default=-1) + 1))
-        flags = zip(gaps, zip(*(some for _, _, *some in parts), strict=True), strict=gaps != {})
-        missing = frozenset(columns[i] for i, some in flags if any(some))
+        missing = {columns[i]: sum(int(part[2 + k]) for part in parts) for k, i in enumerate(gaps)}
         left_out = frame.count() - sum(lengths) if policy == "omit" else 0
         return cls(name, kept, columns, lengths, left_out, missing)
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return sum(self.lengths)
+    def census(self) -> Census:
+        """What was counted."""
+        return Census(sum(self.lengths), self.left_out, self.missing)
 
     @property
     def firsts(self) -> Index:
-        """Position of the first row of each partition, and of the end."""
+        """Number of the first row of each partition, and of the end."""
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
-    def read(self, runs: Sequence[range]) -> pa.Table:
-        """A few runs of rows in ascending order, brought here."""
+    def pick(self, rows: Index) -> pa.Table:
+        """Rows with some numbers, ascending, brought here."""
         firsts = self.firsts
 
         def pick(batches: Batches) -> Batches:
             first, last = _here(firsts)
-            # Partitions without a wanted row are not even begun.
-            if any(run.start < last and run.stop > first for run in runs):
-                for position, batch in _placed(batches, first):
-                    for run in runs:
-                        start = max(run.start - position, 0)
-                        if start < min(run.stop - position, batch.num_rows):
-                            yield batch.slice(start, run.stop - position - start)
+            here = rows[slice(*np.searchsorted(rows, (first, last)))]
+            if not len(here):  # partitions without a wanted row are not even begun
+                return
+            for position, batch in _placed(batches, first):
+                cuts = np.searchsorted(here, (position, position + batch.num_rows))
+                if cuts[1] > cuts[0]:
+                    yield batch.take(pa.array(here[slice(*cuts)] - position))
 
         table = self.frame.mapInArrow(pick, self.frame.schema).toArrow()
+        if len(table) != len(rows):
+            raise changed(f"got {len(table):,} of the rows of `{self.name}` where {len(rows):,}")
         return table.rename_columns(self.columns)
 
-    def pieces(self, runs: Runs, reader: Reader) -> Any:
-        """All rows as numbers, in pieces tagged by the block that reads them."""
+    def sums(self, task: Task, side: int) -> CellSums:
+        """The sketch, made where the rows are."""
         firsts, name, columns = self.firsts, self.name, self.columns
 
-        def cut(batches: Batches) -> Batches:
+        def work(batches: Batches) -> Batches:
+            context = TaskContext.get()
+            assert context is not None
             first, last = _here(firsts)
-            position = first
+            position, sums = first, task.empty(side)
             try:
-                for position, batch in _placed(batches, first):
-                    table = pa.Table.from_batches([batch]).rename_columns(columns)
-                    rows = reader(table, name, position)
-                    yield from table_of(PIECE, list(runs.cut(rows, position))).to_batches()
-                    position += batch.num_rows
+                with one_blas_thread():
+                    for position, batch in _placed(batches, first):
+                        table = pa.Table.from_batches([batch]).rename_columns(columns)
+                        task.add(sums, side, table, position)
+                        position += batch.num_rows
                 if position != last:
                     came, counted = position - first, last - first
                     raise changed(f"got {came:,} in a partition of `{name}` where {counted:,} were")
             except InputError as error:
-                yield from table_of(PIECE, [(0, 0, 0, b"", str(error))]).to_batches()
+                yield _row(context.partitionId(), None, str(error))
+                return
+            if last > first:
+                yield _row(context.partitionId(), sums.to_bytes(), None)
 
-        return self.frame.mapInArrow(cut, spark_type(PIECE)).groupBy("block")
+        sums, count = self.frame.mapInArrow(work, SUMS_TYPE), len(self.lengths)
+        while count > FAN_IN:
+            above = sql.floor(sql.col("part") / FAN_IN).alias("above")
+            sums = sums.groupBy(above).applyInArrow(_added(task, side), SUMS_TYPE)
+            count = -(-count // FAN_IN)
+        return _total(task, side, sums.collect())
+
+
+def _row(part: int, data: bytes | None, complaint: str | None) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(
+        [{"part": part, "data": data, "complaint": complaint}], schema=SUMS
+    )
+
+
+def _added(task: Task, side: int) -> Any:
+    """The sum of neighbouring sums."""
+
+    def work(sums: pa.Table) -> pa.Table:
+        rows = sums.to_pylist()
+        above = rows[0]["part"] // FAN_IN
+        try:
+            found = _row(above, _total(task, side, rows).to_bytes(), None)
+        except InputError as error:
+            found = _row(above, None, str(error))
+        return pa.Table.from_batches([found])
+
+    return work
+
+
+def _total(task: Task, side: int, rows: Sequence[Any]) -> CellSums:
+    """The sum of what rows give; the first complaint is an error."""
+    rows = sorted(rows, key=lambda row: row["part"])
+    for row in rows:
+        if row["complaint"] is not None:
+            raise InputError(row["complaint"])
+    empty = task.empty(side)
+    return total([CellSums.from_bytes(bytes(row["data"]), like=empty) for row in rows])
 
 
 def _gaps(frame: Any) -> dict[int, Any]:
@@ -161,79 +201,28 @@ def _placed(batches: Batches, first: int) -> Iterator[tuple[int, pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
-class SparkCluster(Cluster[Counted]):
+class SparkPair:
     """Two samples in Spark data frames."""
 
-    def read(self, x: Sequence[range], y: Sequence[range]) -> tuple[pa.Table, pa.Table]:
-        """A few runs of rows of each sample, brought here, as they are."""
-        return self.x.read(x), self.y.read(y)
+    x: Counted
+    y: Counted
+    names: tuple[str, str] = ("x", "y")
 
-    def cuts(self, width: int) -> range:
-        """Units at which to begin another block: always the same for the same sizes."""
-        size = max(2, int(BLOCK_NUMBERS / (width * self.samples.rows_per_unit)))
-        return range(size, self.samples.n_units, size)
+    def census(self) -> tuple[Census, Census]:
+        """What was counted."""
+        return self.x.census, self.y.census
 
-    def total(self, task: Task, blocks: Sequence[Block], reader: Reader) -> Part:
-        """The sum of what the blocks give, by a tree of groups."""
-        samples, kind = self.samples, spark_type(SUM)
-        x = self.x.pieces(Runs.of(blocks, lambda units: samples.rows(units)[0]), reader)
-        y = self.y.pieces(Runs.of(blocks, lambda units: samples.rows(units)[1]), reader)
-        sums = x.cogroup(y).applyInArrow(_of_block(task, blocks), kind)
-        n, d = len(blocks), len(task.bank)
-        while n > FAN_IN:
-            above = sql.floor(sql.col("block") / FAN_IN).alias("above")
-            sums = sums.groupBy(above).applyInArrow(_of_sums(d), kind)
-            n = -(-n // FAN_IN)
-        rows = sorted(sums.collect(), key=lambda row: row["block"])
-        return _total(rows, d)
+    def pilot(self, x: Index, y: Index) -> tuple[pa.Table, pa.Table]:
+        """Rows with some numbers, brought here."""
+        return self.x.pick(x), self.y.pick(y)
+
+    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+        """The sketches of both."""
+        return self.x.sums(task, 0), self.y.sums(task, 1)
 
 
-def _of_block(task: Task, blocks: Sequence[Block]) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """What a block gives, from its pieces of x and of y."""
-
-    def work(x: pa.Table, y: pa.Table) -> pa.Table:
-        number = (x if x.num_rows else y)["block"][0].as_py()
-        try:
-            part = task.part(joined(x), joined(y), blocks[number])
-        except InputError as error:
-            return table_of(SUM, [(number, None, str(error))])
-        return table_of(SUM, [(number, part.to_bytes(), None)])
-
-    return work
-
-
-def _of_sums(d: int) -> Callable[[pa.Table], pa.Table]:
-    """The sum of neighbouring sums."""
-
-    def work(sums: pa.Table) -> pa.Table:
-        rows = sorted(sums.to_pylist(), key=lambda row: row["block"])
-        number = rows[0]["block"] // FAN_IN
-        try:
-            return table_of(SUM, [(number, _total(rows, d).to_bytes(), None)])
-        except InputError as error:
-            return table_of(SUM, [(number, None, str(error))])
-
-    return work
-
-
-def _total(rows: Sequence[Any], d: int) -> Part:
-    """The sum of what rows give, in their order; the first complaint is an error."""
-    for row in rows:
-        if row["complaint"] is not None:
-            raise InputError(row["complaint"])
-    return Part.total([Part.from_bytes(bytes(row["data"]), d) for row in rows])
-
-
-def spark_test(
-    x: Any,
-    y: Any,
-    options: Options,
-    *,
-    kernels: Kernels,
-    method: Method | str,
-    pairs: Pairing | str | int,
-) -> Found:
-    """Test two Spark data frames."""
+def spark_pair(x: Any, y: Any, options: Options) -> tuple[SparkPair, Options]:
+    """Two Spark data frames, counted; columns are named one by one."""
     for name, frame in (("x", x), ("y", y)):
         if not all(hasattr(frame, a) for a in ("mapInArrow", "groupBy", "schema")):
             raise InputError(
@@ -241,8 +230,7 @@ def spark_test(
                 "memory, use `nosplit.two_sample_test`."
             )
     options = settled(_empty(x), _empty(y), options)
-    cluster = SparkCluster(Counted.of(x, "x", options), Counted.of(y, "y", options))
-    return cluster_test(cluster, options, None, kernels=kernels, method=method, pairs=pairs)
+    return SparkPair(Counted.of(x, "x", options), Counted.of(y, "y", options)), options
 
 
 def _empty(frame: Any) -> pa.Table:
