@@ -49,7 +49,7 @@ def cluster_test(
             'Use the default, or method="ost", which learns and tests on all of the data.'
         )
     asked = Asked(options, kernels, chosen, _sketch(pairs), calibration, budget)
-    return sketch_test(pair, asked, rng=rng, stacklevel=6)
+    return sketch_test(pair, asked, rng=rng)
 
 
 def _sketch(pairs: Pairing | str | int) -> Sketch:
