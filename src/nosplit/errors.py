@@ -77,9 +77,11 @@ class UnsafeAsymptoticsWarning(NosplitWarning):
 class DependentRowsWarning(NosplitWarning):
     """Neighbouring rows look as if they depended on one another.
 
-    Values of neighbouring pairs are correlated, as they are in the output of a Markov chain. A
-    test that takes rows to be independent then rejects too often: say `dependent=True`, or thin
-    the chain. Independent rows that were sorted look the same; shuffled rows do not.
+    Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
+    near rows are more alike than far ones. A test that takes rows to be independent then rejects
+    too often: say `dependent=True`, or thin the chain. A stream swaps longer blocks instead, and
+    says so, or that there are too few of them. Independent rows that were sorted look the same;
+    shuffled rows do not.
     """
 
 

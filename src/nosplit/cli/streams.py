@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Annotated, Any
 
@@ -39,7 +41,7 @@ from nosplit.data.files.whole import in_memory, is_small, some_rows
 from nosplit.data.options import Options
 from nosplit.data.samples import two_samples
 from nosplit.engines.streams.base import LIMIT
-from nosplit.engines.streams.loading import load_accumulator
+from nosplit.engines.streams.loading import FAMILIES, load_accumulator
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import InputError
 
@@ -64,8 +66,8 @@ def accumulate(
         ),
     ] = None,
     pairs: Annotated[
-        str, typer.Option(help="adjacent, or a window such as 5.", metavar="PAIRS")
-    ] = "adjacent",
+        str, typer.Option(help="sketch, or adjacent (the paper's estimate).", metavar="PAIRS")
+    ] = "sketch",
     ratio: Annotated[
         str, typer.Option(help="Rows of REF to rows of CUR in a unit, as in 1:3.", metavar="A:B")
     ] = "1:1",
@@ -93,15 +95,18 @@ def accumulate(
         if kernels_from is None:
             acc = TwoSampleAccumulator(
                 None if kernels == "default" else kernels,
-                pairs=_window(pairs),
+                pairs=pairs,
                 ratio=_parse_ratio(ratio),
                 limit=limit,
                 encoding=data.encoding(),
+                rng=seed,
             )
         else:
-            asked = (kernels, pairs, ratio) != ("default", "adjacent", "1:1") or not options.idle
+            asked = (kernels, pairs, ratio) != ("default", "sketch", "1:1") or not options.idle
             acc = _fitting(kernels_from, asked)
         data.feed(acc, None if no_shuffle else np.random.default_rng(seed))
+    with suppress(InputError):  # there may be too few rows, or none that differ
+        acc.fix_kernels()
     acc.save(out)
     _report(acc, out, as_json)
 
@@ -150,12 +155,12 @@ class _Data:
         """Feed all rows, in random order as far as the files allow."""
         a, b = acc.ratio
         n, m = (source.n_rows or 0 for source in self.sources)
-        n_pairs = min(n // a, m // b) * min(a, b) // 2
+        n_pairs = min(n // a, m // b)
         with progress_bar(sys.stderr.isatty() and n_pairs > 0, n_pairs) as step:
             for x, y in self._batches(acc.ratio, rng):
                 acc.update(_mixed(x, rng), _mixed(y, rng))
                 if step is not None and x is not None:
-                    step(len(x) * min(a, b) // (2 * a))
+                    step(len(x) // a)
 
     def _batches(
         self, ratio: tuple[int, int], rng: np.random.Generator | None
@@ -192,10 +197,10 @@ def merge(
     total = load_accumulator(states[0])
     for state in states[1:]:
         other = load_accumulator(state)
-        if type(other) is not type(total):
+        if other.family != total.family:
             raise InputError(
-                f"`{state}` must hold a {type(total).__name__}, as `{states[0]}` does, got a "
-                f"{type(other).__name__}."
+                f"`{state}` must hold a {_name(total)}, as `{states[0]}` does, got a "
+                f"{_name(other)}."
             )
         try:
             total += other
@@ -213,15 +218,27 @@ def result(
     alpha: Alpha = 0.05,
     method: Annotated[
         str,
-        typer.Option(help="ost, nonnegative, wald, best, chibar or naive.", metavar="NAME"),
+        typer.Option(help="As of `nosplit test`, but for splits.", metavar="NAME"),
     ] = "auto",
+    flips: Annotated[
+        int | None, typer.Option(help="Random draws of a sketch: p is at least 1 / (flips + 1).")
+    ] = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
 ) -> None:
     """Test what `nosplit accumulate` or `nosplit merge` wrote."""
     check_alpha(alpha)
-    res = quietly(load_accumulator(state).result, method)
+    acc = load_accumulator(state)
+    if flips is not None and not isinstance(acc, TwoSampleAccumulator):
+        raise InputError(f"`--flips` is for sketches of two samples, got a {_name(acc)}.")
+    ask = acc.result if flips is None else partial(acc.result, flips=flips)
+    res = quietly(ask, method)
     raise finish(res, state, alpha=alpha, as_json=as_json, exit_code=exit_code)
+
+
+def _name(acc: Any) -> str:
+    """The public name of the class of an accumulator."""
+    return next(kind.__name__ for kind in FAMILIES if kind.family == acc.family)
 
 
 def _parse_ratio(text: str) -> tuple[int, int]:
@@ -251,5 +268,6 @@ def _report(acc: Any, out: str, as_json: bool) -> None:
     rows = ", ".join([f"{counts['n_used']:,} used", *left])
     pairs = acc.pairs if isinstance(acc.pairs, str) else f"window {acc.pairs}"
     typer.echo(printable(out))
-    typer.echo(f"  pairs      {pairs}: {counts['n_pairs']:,} of {counts['n_units']:,} units")
+    units = "blocks" if pairs == "sketch" else "units"
+    typer.echo(f"  pairs      {pairs}: {counts['n_pairs']:,} of {counts['n_units']:,} {units}")
     typer.echo(f"  rows       {rows}")

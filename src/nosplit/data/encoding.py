@@ -143,6 +143,11 @@ class Encoding:
 
     # -- rows --------------------------------------------------------------------------------
 
+    def on_scale(self, rows: Array) -> Array:
+        """Rows that the same encoding without scales made, on the scales of this one."""
+        centers, scales = np.array([(c.center, c.scale) for c in self.columns]).T
+        return np.asarray((rows - centers) / scales)
+
     def encode(self, table: Any, label: str = "table", kept: Mask | None = None) -> Array:
         """Rows of numbers, (n, width); under "omit" of the rows in which nothing is missing.
 

@@ -28,7 +28,15 @@ from nosplit.data.matching import (
 from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.errors import InputError
 
-__all__ = ["Read", "fit_encoding", "read_one", "read_two", "robust_scale"]
+__all__ = [
+    "Read",
+    "fit_encoding",
+    "fit_scales",
+    "read_one",
+    "read_two",
+    "robust_scale",
+    "unscaled_encoding",
+]
 
 # The interquartile range of a normal law, in standard deviations.
 NORMAL_IQR = 1.3489795003921634
@@ -167,6 +175,30 @@ def read_two(sources: Sequence[Source], options: Options) -> Read:
 def read_one(source: Source, options: Options) -> Read:
     """One sample, or one of two variables."""
     return Read.of([source], [picked(source, options.columns, options.exclude)], options)
+
+
+def unscaled_encoding(*sources: Source) -> Encoding:
+    """How tables become numbers as they are: names and kinds of columns, of one or two tables."""
+    options = Options.of("none", None, None, "raise")
+    read = read_one(sources[0], options) if len(sources) == 1 else read_two(sources, options)
+    columns = zip(read.names, read.kinds, strict=True)
+    return Encoding(tuple(Column(name, kind) for name, kind in columns), "raise", table=True)
+
+
+def fit_scales(encoding: Encoding, rows: Array) -> Encoding:
+    """An encoding with the scales of some of the rows that it made without any.
+
+    Examples
+    --------
+    >>> plain = Encoding((Column("age", "numbers"), Column("city", "text")))
+    >>> fit_scales(plain, np.array([[20.0, 1.0], [30.0, 2.0], [40.0, 1.0]])).columns[0].center
+    30.0
+    """
+    fitted = [
+        _fit_column(column, values, True, encoding.nan_policy)
+        for column, values in zip(encoding.columns, rows.T, strict=True)
+    ]
+    return replace(encoding, columns=tuple(fitted))
 
 
 def fit_encoding(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
@@ -50,7 +51,7 @@ def sketch_result(
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
     outcome = test_draws(drawn, method, "sketch")
     if sketched.lag:
-        outcome.calibration = "blocks" if sketched.block > 1 else outcome.calibration
+        outcome.calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome.caveats.append(dependent_rows(sketched.lag, sketched.block))
     return to_result(
         outcome,

@@ -9,6 +9,7 @@ from nosplit.errors import InputError
 
 __all__ = [
     "ASYMPTOTIC",
+    "BLOCKS",
     "SIMULATE",
     "WILD",
     "Exact",
@@ -18,6 +19,8 @@ __all__ = [
 ]
 
 ASYMPTOTIC = "asymptotic"
+# Blocks of dependent rows swapped as a whole: right in so far as blocks are independent.
+BLOCKS = "blocks"
 
 
 # Random draws of a test: more take memory by the gigabyte.

@@ -2,7 +2,8 @@
 
 Values of disjoint pairs are independent if rows are, under the null hypothesis or not. Values of
 neighbouring pairs that are correlated show that rows are in some order, or that they are the output
-of a chain; a test that takes them to be independent then rejects too often.
+of a chain; and so do pairs of near units whose values are larger, on average, than those of far
+ones. A test that takes rows to be independent then rejects too often.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from nosplit._support.types import Array
 from nosplit.errors import DependentRowsWarning, InputError, NosplitWarning
 from nosplit.pairs.moments import Moments
 
-__all__ = ["LagOne", "looked_at"]
+__all__ = ["LagOne", "looked_at", "near_and_far"]
 
 FALSE_ALARM = 1e-3
 # Of every so many pairs, the first so many are looked at: enough to tell, and of no cost.
-PERIOD, RUN = 65_536, 1024
+PERIOD, RUN = 65_536, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +87,7 @@ class LagOne:
         r = float(self.correlations.max())
         if r * math.sqrt(n) < -special.ndtri(FALSE_ALARM / self.d):
             return []
-        text = (
-            f"The rows look sorted, or as if they depended on one another (values of neighbouring "
-            f"pairs have a correlation of {r:.2f}), and the test takes them to be independent. "
-            "Shuffle the rows before they are paired; rows of a chain must be thinned."
-        )
-        return [(DependentRowsWarning, text)]
+        return _dependent(f"values of neighbouring pairs have a correlation of {r:.2f}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, for JSON."""
@@ -106,13 +102,41 @@ class LagOne:
         return cls(neighbours)
 
 
+def near_and_far(apart: Moments) -> list[tuple[type[NosplitWarning], str]]:
+    """What to say if units next to one another are more alike, or less, than far ones.
+
+    `apart` are the moments of values of near units less values of far ones: 0 on average for
+    independent rows, whether or not the null hypothesis holds.
+    """
+    n = apart.n
+    if n < 2:
+        return []
+    deviation = np.sqrt(np.diagonal(apart.cov) / n)
+    z = np.divide(np.abs(apart.mean), deviation, out=np.zeros(len(deviation)), where=deviation > 0)
+    if z.max() < -special.ndtri(FALSE_ALARM / (2 * len(z))):
+        return []
+    return _dependent(
+        f"units next to one another are alike, by {z.max():.0f} standard deviations more than far "
+        "ones"
+    )
+
+
+def _dependent(why: str) -> list[tuple[type[NosplitWarning], str]]:
+    text = (
+        f"The rows look sorted, or as if they depended on one another ({why}), and the test takes "
+        "them to be independent: do not rely on its p-value. Shuffle the rows before they are "
+        "paired; rows of a chain must be thinned."
+    )
+    return [(DependentRowsWarning, text)]
+
+
 def looked_at(pairs: range) -> list[range]:
     """Runs of pairs whose values are looked at: the same whatever the batches they come in.
 
     Examples
     --------
-    >>> looked_at(range(1000, 66_000))
-    [range(1000, 1024), range(65536, 66000)]
+    >>> looked_at(range(4000, 66_000))
+    [range(4000, 4096), range(65536, 66000)]
     """
     starts = range(pairs.start // PERIOD * PERIOD, pairs.stop, PERIOD)
     runs = [range(max(s, pairs.start), min(s + RUN, pairs.stop)) for s in starts]

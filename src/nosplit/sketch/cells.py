@@ -2,8 +2,9 @@
 
 Two cells of the same number of rows may change places under the null hypothesis. With as many
 cells of x as of y they are swapped in pairs, by signs; otherwise the labels of all cells are
-permuted. A draw's sum of features is one row of a matrix product, exact in integers, and a
-statistic is the squared length of it, less its mean over all draws.
+permuted, or those inside each of many groups of cells. A draw's sum of features is one row of a
+matrix product, exact in integers, and a statistic is the squared length of it, less its mean over
+all draws.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "ColumnView",
     "KernelView",
     "Lens",
+    "Slots",
     "Swaps",
     "Units",
     "chunks_of",
@@ -42,6 +44,7 @@ __all__ = [
     "look",
     "mapped",
     "means_of",
+    "pair_lenses",
     "statistics_under",
     "units_of",
     "whole_units",
@@ -237,6 +240,65 @@ class Swaps:
         return share * np.asarray(np.einsum("ik,ik->k", centred, centred))
 
 
+@dataclass(frozen=True)
+class Slots(Swaps):
+    """Labels are permuted inside groups: each has as many cells of x, and as many of y.
+
+    The cells of x come first, those of a group one after the other, then those of y. Cells may be
+    of different sizes in different groups.
+    """
+
+    groups: int = 1
+
+    @property
+    def paired(self) -> bool:
+        """Cells are labelled, not swapped by signs."""
+        return False
+
+    @property
+    def per_group(self) -> tuple[int, int]:
+        """Cells of x and of y in a group."""
+        return self.n_x // self.groups, self.n_y // self.groups
+
+    def units(self, x: NDArray[Any], y: NDArray[Any]) -> Units:
+        """All cells about the mean of their group."""
+        values = np.concatenate([x, y]).astype(np.float64)
+        values -= np.rint(values - self.about_mean(values))
+        return whole_units(values, self.n_units)
+
+    def weights(self, first: int, count: int) -> Array32:
+        """Weights of units under some draws: 1 for cells labelled x."""
+        key = np.array([self.key, first], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        a, b = self.per_group
+        places = rng.random((count, self.groups, a + b)).argsort(axis=2).argsort(axis=2)
+        labelled = (places < a).astype(np.float32)
+        if first == 0:
+            labelled[0] = np.arange(a + b) < a
+        sides = labelled[:, :, :a], labelled[:, :, a:]
+        return np.concatenate([side.reshape(count, -1) for side in sides], axis=1)
+
+    @property
+    def spread(self) -> float:
+        """Variance of a sum of labelled units of a group, over the sum of their squares."""
+        a, b = self.per_group
+        return a * b / ((a + b) * (a + b - 1))
+
+    def about_mean(self, units: Array) -> Array:
+        """Units about the mean of their group."""
+        a, b = self.per_group
+        x = units[: self.n_x].reshape(self.groups, a, -1)
+        y = units[self.n_x :].reshape(self.groups, b, -1)
+        mean = (x.sum(axis=1, keepdims=True) + y.sum(axis=1, keepdims=True)) / (a + b)
+        parts = [(side - mean).reshape(-1, units.shape[1]) for side in (x, y)]
+        return np.concatenate(parts)
+
+    def mean_square(self, along: Array) -> Array:
+        """Mean over all draws of squared sums, of units along some directions."""
+        centred = self.about_mean(along)
+        return self.spread * np.asarray(np.einsum("ik,ik->k", centred, centred))
+
+
 @dataclass(frozen=True, eq=False)
 class KernelView:
     """The numbers that kernels look at, and how.
@@ -357,6 +419,7 @@ def drawn_statistics(
     key: int,
     owners: Sequence[int] | None = None,
     workers: int | None = None,
+    groups: int | None = None,
 ) -> DrawnStatistics:
     """Statistics of all kernels and of all columns of two sketches under every draw.
 
@@ -374,8 +437,10 @@ def drawn_statistics(
         The column that each column of the rows belongs to, where one has several.
     workers : int, optional
         Threads; all cores by default.
+    groups : int, optional
+        Cells change places inside so many groups only; by default any may.
     """
-    swaps, features, bins, pooled = units_of(x, y, flips, key)
+    swaps, features, bins, pooled = units_of(x, y, flips, key, groups)
     by_column = column_lenses(sketch, bins, pooled)
     names = range(sketch.p) if owners is None else owners
     which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
@@ -519,8 +584,14 @@ def mapped(
         return list(pool.map(work, chunks))
 
 
-def units_of(x: CellSums, y: CellSums, flips: int, key: int) -> tuple[Swaps, Units, Units, Array]:
+def units_of(
+    x: CellSums, y: CellSums, flips: int, key: int, groups: int | None = None
+) -> tuple[Swaps, Units, Units, Array]:
     """The draws, the units' features and bins, and the pooled bins of two sketches."""
-    swaps = Swaps(len(x.features), len(y.features), flips, key)
+    n_x, n_y = len(x.features), len(y.features)
+    if groups is None or n_x == n_y == groups:
+        swaps = Swaps(n_x, n_y, flips, key)
+    else:
+        swaps = Slots(n_x, n_y, flips, key, groups)
     pooled = x.bins.sum(axis=0, dtype=np.float64) + y.bins.sum(axis=0, dtype=np.float64)
     return swaps, swaps.units(x.features, y.features), swaps.units(x.bins, y.bins), pooled

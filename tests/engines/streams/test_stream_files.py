@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import stat
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from nosplit import (
     Linear,
     Matern,
     Polynomial,
+    Sketch,
     TwoSampleAccumulator,
     models,
 )
@@ -42,9 +44,13 @@ KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())
 
 
 def two_sample(n=303, **options):
-    acc = TwoSampleAccumulator(**{"kernels": KERNELS, **options})
+    acc = TwoSampleAccumulator(**{"kernels": KERNELS, "pairs": "adjacent", **options})
     acc.update(X[:n], Y[: n - 2])
     return acc
+
+
+def sketch(n=703, **options):
+    return two_sample(n, **{"pairs": Sketch(cells=16, frequencies=2), **options})
 
 
 def goodness(n=303):
@@ -66,7 +72,7 @@ def independence(n=303):
     "make",
     [
         two_sample,
-        lambda n: two_sample(n, kernels=None, pairs=4, ratio=(2, 3)),
+        lambda n: two_sample(n, kernels=None, ratio=(2, 3)),
         lambda n: two_sample(n, kernels="paper6", limit=500),
         goodness,
         independence,
@@ -101,29 +107,75 @@ def rows_for(acc):
     return X, Y
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"kernels": None, "ratio": (2, 3)}, {"kernels": "paper6"}, {"kernels": [Polynomial(2)]}],
+)
+@pytest.mark.parametrize("n", [2, 3, 303, 703])
+def test_sketches_that_are_loaded_go_on_as_what_was_saved(options, n, tmp_path):
+    acc = sketch(n, **options)
+    acc.save(tmp_path / "state")
+    again = load_accumulator(tmp_path / "state")
+    assert again.counts() == acc.counts()
+    assert again.kernels == acc.kernels
+    for one in (acc, again):
+        one.update(X, Y)
+    assert again.counts() == acc.counts()
+    assert again.result(flips=99).to_dict() == acc.result(flips=99).to_dict()
+    again += acc
+    again += TwoSampleAccumulator.load(tmp_path / "state")
+
+
+def test_raw_rows_are_written_only_as_long_as_they_are_needed(tmp_path):
+    """Fewer than 500 pairs wait for the map; then only rows without a partner are kept."""
+    for n, waiting in ((303, [303, 301]), (703, [2, 0])):
+        sketch(n).save(tmp_path / "state")
+        body = json.loads((tmp_path / "state").read_text())
+        assert [rows["shape"][0] for rows in body["state"]["waiting"]] == waiting
+    early = sketch(303)
+    early.fix_kernels()
+    early.save(tmp_path / "state")
+    body = json.loads((tmp_path / "state").read_text())
+    assert [rows["shape"][0] for rows in body["state"]["waiting"]] == [2, 0]
+
+
+def test_old_files_are_refused(tmp_path):
+    path = tmp_path / "state"
+    path.write_text('{"format": "nosplit accumulator", "version": 1, "family": "two_sample"}')
+    refused(path, r"version 2, got 1. An older nosplit.*again from the data")
+
+
 def test_file_is_small_and_plain(tmp_path):
-    acc = TwoSampleAccumulator()
+    acc = two_sample(kernels=None)
     for _ in range(10):
         acc.update(X, Y)
     path = tmp_path / "state"
     acc.save(path)
     assert path.stat().st_size < 20_000
     body = json.loads(path.read_text())
-    assert (body["format"], body["version"]) == ("nosplit accumulator", 1)
+    assert (body["format"], body["version"]) == ("nosplit accumulator", 2)
     assert body["kernels"][0]["type"] == "Gaussian"
-    assert body["state"]["moments"]["n"] == 4000
+    assert body["state"]["moments"]["n"] == 4150
 
 
 def test_tables_come_back(tmp_path):
     pd = pytest.importorskip("pandas")
     x = pd.DataFrame({"a": X[:, 0], "city \x1b[31m": RNG.choice(["Rome", "Oslo"], 800)})
-    acc = TwoSampleAccumulator(encoding=fit_encoding(x))
-    acc.update(x, x)
-    acc.save(tmp_path / "state")
-    again = TwoSampleAccumulator.load(tmp_path / "state")
-    assert again.encoding == acc.encoding
-    again.update(x[::-1], x)
-    assert again.moments.n == 800
+    for start in (
+        TwoSampleAccumulator(encoding=fit_encoding(x), pairs="adjacent"),
+        TwoSampleAccumulator(encoding=fit_encoding(x)),
+        TwoSampleAccumulator(pairs=Sketch(16, 2)),
+    ):
+        start.update(x[:300], x[:300])
+        start.save(tmp_path / "state")
+        again = TwoSampleAccumulator.load(tmp_path / "state")
+        assert again.encoding == start.encoding
+        for acc in (start, again):
+            acc.update(x[::-1], x)
+        assert again.counts() == start.counts()
+        assert again.encoding == start.encoding
+        again.save(tmp_path / "state")
+        assert TwoSampleAccumulator.load(tmp_path / "state").counts() == start.counts()
 
 
 def test_every_kernel_of_the_library_comes_back_properties():
@@ -153,17 +205,18 @@ def test_kernels_of_ones_own_are_not_saved(tmp_path):
     def function(a, b):
         return (a * b).sum(axis=-1)
 
-    for kernels in ([function], [Own(1.0)], Gaussian(1.0) + Own(2.0)):
-        acc = TwoSampleAccumulator(kernels)
-        acc.update(X, Y)
-        with pytest.raises(InputError, match="of your own cannot be saved"):
-            acc.save(tmp_path / "state")
-    early = TwoSampleAccumulator(lambda l2, l1: [Gaussian(l2)])
-    with pytest.raises(InputError, match="as a function cannot be saved"):
+    for pairs in ("adjacent", Sketch(16, 2)):
+        for kernels in ([function], [Own(1.0)], Gaussian(1.0) + Own(2.0)):
+            acc = TwoSampleAccumulator(kernels, pairs=pairs)
+            acc.update(X, Y)
+            with pytest.raises(InputError, match="of your own cannot be saved"):
+                acc.save(tmp_path / "state")
+        early = TwoSampleAccumulator(lambda l2, l1: [Gaussian(l2)], pairs=pairs)
+        with pytest.raises(InputError, match="as a function cannot be saved"):
+            early.save(tmp_path / "state")
+        early.update(X, Y)
         early.save(tmp_path / "state")
-    early.update(X, Y)
-    early.save(tmp_path / "state")
-    assert TwoSampleAccumulator.load(tmp_path / "state").kernels == early.kernels
+        assert TwoSampleAccumulator.load(tmp_path / "state").kernels == early.kernels
 
 
 # What is refused --------------------------------------------------------------------------------
@@ -171,7 +224,13 @@ def test_kernels_of_ones_own_are_not_saved(tmp_path):
 
 @pytest.fixture
 def saved(tmp_path):
-    two_sample(pairs=3).save(tmp_path / "state")
+    two_sample().save(tmp_path / "state")
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def sketched(tmp_path):
+    sketch().save(tmp_path / "state")
     return tmp_path / "state"
 
 
@@ -194,10 +253,10 @@ def refused(path, message):
         (b'{"format": "other"}', "holds other JSON"),
         (b'"nosplit accumulator"', "holds other JSON"),
         (b"[" * 100_000, "not an accumulator file"),
-        (b'{"format": "nosplit accumulator", "version": 2}', "newer nosplit"),
-        (b'{"format": "nosplit accumulator", "version": "1"}', "version"),
+        (b'{"format": "nosplit accumulator", "version": 3}', "newer nosplit"),
+        (b'{"format": "nosplit accumulator", "version": "2"}', "version"),
         (b'{"format": "nosplit accumulator", "version": true}', "version"),
-        (b'{"format": "nosplit accumulator", "version": 1}', "got the family 'None'"),
+        (b'{"format": "nosplit accumulator", "version": 2}', "got the family 'None'"),
     ],
 )
 def test_foreign_files_iv(data, message, tmp_path):
@@ -213,7 +272,7 @@ def test_files_that_cannot_be_read_iv(tmp_path, saved):
     refused(tmp_path / "pipe", "a device or a pipe")
     with (tmp_path / "large").open("wb") as file:
         file.truncate(LARGEST + 1)  # a hole: nothing is written
-    refused(tmp_path / "large", "at most 64 MB")
+    refused(tmp_path / "large", "at most 256 MB")
     with pytest.raises(InputError, match="must hold a GoodnessOfFitAccumulator"):
         GoodnessOfFitAccumulator.load(saved)
 
@@ -254,7 +313,7 @@ INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
         (("state", "moments", "n"), -1, "`n` must be an int ≥ 0"),
         (("state", "moments", "n"), 2.5, "`n` must be an int ≥ 0"),
         (("state", "moments", "n"), 10**30, "`n` must be an int"),
-        (("state", "moments", "n"), 10**6, "pairs of 301 units"),
+        (("state", "moments", "n"), 10**6, "fit 1000000 pairs"),
         (("state", "moments", "mean", 0), float("nan"), "not an accumulator file"),
         (("state", "moments", "mean", 0), "x", "must have n, mean and scatter"),
         (("state", "moments", "mean"), [0.0], "mean"),
@@ -265,6 +324,8 @@ INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
         (("state", "moments"), None, "n, mean and scatter"),
         (("state", "lag", "n"), 10**6, "units"),
         (("state", "lag", "mean"), [], "mean"),
+        (("state", "apart", "n"), 10**6, "units"),
+        (("state", "apart"), None, "moments"),
         (("state", "last"), [1.0], "`last` must have 3 entries"),
         (("state", "last"), ["a", "b", "c"], "`last`"),
         (("state", "n_units"), -3, "`n_units` must be an int ≥ 0"),
@@ -276,7 +337,7 @@ INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
         (("state", "waiting", 0, "shape"), [-1, 2], "shape"),
         (("state", "waiting", 0, "shape"), [1, 2, 3], "rows"),
         (("state", "waiting"), [], "sides"),
-        (("state", "recent"), None, "recent"),
+        (("state", "recent"), [], "sides"),
         (("state",), 3, "must hold a state"),
         (("kernels",), [], "list of kernels"),
         (("kernels",), None, "moments"),
@@ -313,6 +374,80 @@ def test_damaged_values_iv(saved, place, value, message):
     refused(saved, message)
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("state", "map"), 3, "must hold a map"),
+        (("state", "map"), None, "both be there"),
+        (("state", "map", "kernels"), None, "list of kernels"),
+        (("state", "map", "kernels", 0), {"type": "os.system"}, "`type` must be one of"),
+        (("state", "map", "center"), [], "center"),
+        (("state", "map", "center"), [0.0], "spread"),
+        (("state", "map", "spread", 0), 0.0, "positive"),
+        (("state", "map", "frequencies"), 10**9, "frequencies"),
+        (("state", "map", "key"), 1, "key of the settings"),
+        (("state", "map", "pairs"), [[1, 0]], "different columns"),
+        (("state", "map", "pairs"), [3], "pairs of columns"),
+        (("state", "map", "pairs"), [[0, 1]] * 500, "at most 190"),
+        (("state", "map", "pairs"), [], "shape"),
+        (("state", "map", "bins"), [], "2 columns"),
+        (("state", "map", "bins", 0, "edges"), [2.0, 1.0], "rise"),
+        (("state", "map", "bins", 0, "edges"), list(range(500)), "fewer than 128"),
+        (("state", "map", "bins", 0, "edges"), [1.0], "shape"),
+        (("state", "map", "bins", 0, "categories"), True, "as the columns are"),
+        (("state", "map", "landmarks", "shape"), [0, 3], "landmarks"),
+        (("state", "blocks"), 3, "sums of blocks"),
+        (("state", "blocks", "length"), 3, "power of two"),
+        (("state", "blocks", "length"), 1, "power of two"),
+        (("state", "blocks", "counts", "data"), "eJw=", "damaged|shape"),
+        (("state", "blocks", "x"), [], "features and bins"),
+        (("state", "blocks", "x", 0, "dtype"), "float64", "damaged"),
+        (("state", "blocks", "x", 0, "shape"), [10**9, 9], "shape"),
+        (("state", "blocks", "x", 0, "data"), "not base 64", "damaged"),
+        (("state", "blocks", "x", 1, "data"), "", "damaged"),
+        (("state", "scaled"), False, "scaled"),
+        (("state", "waiting"), None, "waiting"),
+        (("state", "waiting"), [1, 2, 3], "two sides"),
+        (("state", "n_dropped"), -1, "n_dropped"),
+        (("settings", "pairs", "cells"), 1, "cells"),
+        (("settings", "pairs", "frequencies"), 10**9, "frequencies"),
+        (("settings", "keys"), ["a", 1], "keys"),
+        (("settings", "limit"), 1, "at most 1 rows"),
+        (("settings", "ratio"), [1, 2], "blocks"),
+        (("settings", "surprise"), 1, "damaged"),
+        (("settings", "encoding"), {"columns": 3}, "Encoding"),
+    ],
+)
+def test_damaged_sketches_iv(sketched, place, value, message):
+    body = json.loads(sketched.read_text())
+    inside = body
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = value
+    sketched.write_text(json.dumps(body))
+    refused(sketched, message)
+
+
+def test_sums_that_no_rows_have_iv(sketched):
+    """Numbers in place, but not those of waves or of counts; and sums that unfold to too much."""
+    good = json.loads(sketched.read_text())
+    for part, change, message in (
+        (0, lambda v: v + (1 << 50), "sums of features"),
+        (0, lambda v: v + (1 << 27), "sums of waves"),
+        (1, lambda v: v + 1, "each row of a cell once"),
+        (1, lambda v: -v, "each row of a cell once"),
+        (1, lambda v: np.concatenate([v, v]), "damaged"),
+    ):
+        body = json.loads(json.dumps(good))
+        packed = body["state"]["blocks"]["y"][part]
+        raw = zlib.decompress(base64.b64decode(packed["data"]))
+        values = np.frombuffer(raw, packed["dtype"]).astype(np.int64).reshape(packed["shape"])
+        data = zlib.compress(change(values).astype("<i8").tobytes())
+        packed.update(dtype="int64", data=base64.b64encode(data).decode())
+        sketched.write_text(json.dumps(body))
+        refused(sketched, message)
+
+
 def test_rows_that_are_not_finite_iv(saved):
     body = json.loads(saved.read_text())
     rows = np.full((2, 2), np.nan)
@@ -338,10 +473,13 @@ plain = st.recursive(
     max_examples=150,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(st.data())
-def test_any_damage_is_said_or_harmless_properties(saved, data):
+@given(st.data(), st.booleans())
+def test_any_damage_is_said_or_harmless_properties(tmp_path, data, sums):
     """Whatever replaces whatever: an error that names the file, or an accumulator that works."""
-    body = json.loads(saved.with_name("state").read_text())
+    saved = tmp_path / ("sketch" if sums else "pairs")
+    if not saved.exists():
+        (sketch() if sums else two_sample()).save(saved)
+    body = json.loads(saved.read_text())
     inside, key = body, None
     while True:
         keys = list(inside) if isinstance(inside, dict) else list(range(len(inside)))

@@ -174,6 +174,13 @@ _CALIBRATIONS = {
         ),
         "Right at every sample size.",
     ),
+    "blocks": (
+        (
+            "Rows depend on those before them, so whole blocks of them were swapped at random "
+            "{flips} times; the p-value is the share of swaps that look at least as extreme."
+        ),
+        "Right in so far as blocks do not depend on one another.",
+    ),
     "simulate": (
         (
             "{flips} samples were drawn from the model itself; the p-value is the share of them "

@@ -13,15 +13,50 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_covariance, check_finite, check_int, check_vector
 from nosplit.engines.streams.state import Flow, Rows, State
 from nosplit.errors import InputError
+from nosplit.kernels import Kernel
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
+from nosplit.kernels.tensor import Tensor
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne
 
-__all__ = ["kernel_from_plain", "kernel_to_plain", "state_from_plain", "state_to_plain"]
+__all__ = [
+    "kernel_from_plain",
+    "kernel_to_plain",
+    "kernels_from_plain",
+    "kernels_to_plain",
+    "rows_from_plain",
+    "rows_to_plain",
+    "state_from_plain",
+    "state_to_plain",
+]
 
 COUNTS = ("n_units", "position", "n_dropped", "n_omitted")
 # How far below zero rounding may take the eigenvalues of a correlation matrix.
 ROUNDING = 1e-6
+
+
+def kernels_to_plain(kernels: Any) -> Any:
+    """Kernels as they were given, or as they are: None, a name, or a list of them."""
+    if kernels is None or isinstance(kernels, str):
+        return kernels
+    if callable(kernels) and not isinstance(kernels, Kernel):
+        raise InputError(
+            "`kernels` as a function cannot be saved before there are rows for it to look at."
+        )
+    some = [kernels] if isinstance(kernels, Kernel) else kernels
+    return [kernel_to_plain(kernel) for kernel in some]
+
+
+def kernels_from_plain(data: Any) -> Any:
+    """The inverse of `kernels_to_plain`, checked."""
+    if data is None or isinstance(data, str):
+        return data
+    if not isinstance(data, list) or not data:
+        raise InputError("`kernels` must be a list of kernels.")
+    kernels = [kernel_from_plain(kernel) for kernel in data]
+    if not all(isinstance(kernel, Kernel | Tensor) for kernel in kernels):
+        raise InputError("`kernels` must be a list of kernels.")
+    return kernels
 
 
 # -- states ------------------------------------------------------------------------------------
@@ -32,6 +67,7 @@ def state_to_plain(state: State) -> dict[str, Any]:
     return {
         "moments": state.moments.to_dict(),
         "lag": state.lag.to_dict(),
+        "apart": state.apart.to_dict(),
         "last": None if state.last is None else state.last[:, 0].tolist(),
         "waiting": _sides_to_plain(state.waiting),
         "recent": _sides_to_plain(state.recent),
@@ -51,6 +87,7 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
         bank=bank,
         moments=_moments_from_plain(data.get("moments"), d),
         lag=LagOne(_moments_from_plain(data.get("lag"), 2 * d)),
+        apart=_moments_from_plain(data.get("apart"), d),
         last=_last_from_plain(data.get("last"), d),
         **counts,
     )
@@ -64,7 +101,8 @@ def _check_counts(state: State, flow: Flow) -> None:
     expected = n if flow.R else 2 * n
     if state.position > state.n_units or (flow.R is None and state.n_units != expected):
         raise InputError(f"`n_units` must fit {n} pairs, got {state.n_units}.")
-    if n > most * max(state.n_units, 1) or state.lag.neighbours.n > max(state.n_units, 1):
+    looks = max(state.lag.neighbours.n, state.apart.n)
+    if n > most * max(state.n_units, 1) or looks > max(state.n_units, 1):
         raise InputError(f"`moments` must be of pairs of {state.n_units} units, got {n} pairs.")
     widths = [{side.shape[1] for side in sides} for sides in (state.waiting, state.recent) if sides]
     if len(widths) == 2 and widths[0] != widths[1]:
@@ -77,7 +115,7 @@ def _check_counts(state: State, flow: Flow) -> None:
 
 
 def _sides_to_plain(sides: Rows | None) -> list[dict[str, Any]] | None:
-    return None if sides is None else [_rows_to_plain(side) for side in sides]
+    return None if sides is None else [rows_to_plain(side) for side in sides]
 
 
 def _sides_from_plain(data: Any, flow: Flow) -> Rows | None:
@@ -85,14 +123,14 @@ def _sides_from_plain(data: Any, flow: Flow) -> Rows | None:
         return None
     if not isinstance(data, list) or len(data) != len(flow.family.sizes):
         raise InputError(f"`rows` must be of {len(flow.family.sizes)} sides.")
-    return tuple(_rows_from_plain(side) for side in data)
+    return tuple(rows_from_plain(side) for side in data)
 
 
 def _last_from_plain(data: Any, d: int) -> NDArray[np.float64] | None:
     return None if data is None else check_vector(data, "last", size=d)[:, None]
 
 
-def _rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:
+def rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:
     """An (n, p) array of floats, to the last bit."""
     little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"))
     return {
@@ -102,8 +140,8 @@ def _rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def _rows_from_plain(data: Any) -> NDArray[Any]:
-    """The inverse of `_rows_to_plain`, checked."""
+def rows_from_plain(data: Any) -> NDArray[Any]:
+    """The inverse of `rows_to_plain`, checked."""
     try:
         dtype = {"float64": "<f8", "float32": "<f4"}[data["dtype"]]
         n, p = (check_int(size, "shape", least=0) for size in data["shape"])

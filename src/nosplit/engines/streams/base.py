@@ -11,8 +11,8 @@ import numpy as np
 
 from nosplit._support.checks import check_int
 from nosplit.engines.streams.as_json import (
-    kernel_from_plain,
-    kernel_to_plain,
+    kernels_from_plain,
+    kernels_to_plain,
     state_from_plain,
     state_to_plain,
 )
@@ -23,8 +23,6 @@ from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import test_moments
-from nosplit.kernels import Kernel
-from nosplit.kernels.tensor import Tensor
 from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Window
@@ -58,7 +56,11 @@ class Accumulator(ABC):
 
     @abstractmethod
     def _settings(self) -> dict[str, Any]:
-        """What must be the same in accumulators that are added, as plain values."""
+        """Keywords of the constructor, as plain values."""
+
+    def _compared(self) -> dict[str, Any]:
+        """What must be the same in accumulators that are added."""
+        return self._settings()
 
     # -- what is known so far ------------------------------------------------------------------
 
@@ -69,8 +71,8 @@ class Accumulator(ABC):
 
     @property
     def pairs(self) -> str | int:
-        """Which pairs: "adjacent", or the width of the window."""
-        return self._flow.R or "adjacent"
+        """Which pairs, by their short name, or the width of a window."""
+        return self._flow.pairs
 
     @property
     def moments(self) -> Moments:
@@ -89,11 +91,9 @@ class Accumulator(ABC):
 
     def counts(self) -> dict[str, int]:
         """How many pairs and units there are, and what became of the rows, both sides together."""
-        state, family = self._flow.flush(self._state), self._flow.family
+        state = self._flow.flush(self._state)
         return {
-            "n_pairs": self._flow.total(state).n,
-            "n_units": state.n_units,
-            "n_used": state.n_units * family.rows_per_block // family.units_per_block,
+            **self._flow.tally(state),
             "n_waiting": self._n_rows(state.waiting),
             "n_dropped": state.n_dropped,
             "n_omitted": state.n_omitted,
@@ -101,9 +101,19 @@ class Accumulator(ABC):
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}(pairs={self.pairs!r}, n_pairs={self._state.moments.n}, "
+            f"{self._name}(pairs={self.pairs!r}, n_pairs={self._n_pairs}, "
             f"n_waiting={self.n_waiting}, n_dropped={self.n_dropped})"
         )
+
+    @property
+    def _n_pairs(self) -> int:
+        """Pairs that were made so far."""
+        return self._state.moments.n
+
+    @property
+    def _name(self) -> str:
+        """The public name of the class."""
+        return next(kind.__name__ for kind in type(self).__mro__ if "family" in vars(kind))
 
     def _n_rows(self, sides: Rows | None) -> int:
         return sum(map(len, sides or ()))
@@ -130,13 +140,13 @@ class Accumulator(ABC):
         """
         state = self._flow.flush(self._state)
         outcome = self._outcome(state, method)
-        family = self._flow.family
+        counts = self._flow.tally(state)
         return to_result(
             outcome,
             question=self.question,
             kernels=state.bank.kernels,
-            n_units=state.n_units,
-            n_used=state.n_units * family.rows_per_block // family.units_per_block,
+            n_units=counts["n_units"],
+            n_used=counts["n_used"],
             n_left_out=self._n_rows(state.waiting) + state.n_dropped + state.n_omitted,
             **self._described(),
         )
@@ -151,7 +161,7 @@ class Accumulator(ABC):
         pairing = Window(self._flow.R) if self._flow.R else Adjacent()
         unequal = len(set(self._flow.family.sizes)) > 1
         outcome = test_moments(moments, method, pairing, state.n_units, unequal=unequal)
-        outcome.caveats += self._caveats(outcome) + state.lag.caveats()
+        outcome.caveats += self._caveats(outcome) + state.caveats()
         return outcome
 
     def _caveats(self, outcome: Outcome) -> list[Caveat]:
@@ -189,7 +199,7 @@ class Accumulator(ABC):
         return self
 
     def _check_settings(self, other: Self) -> None:
-        ours, theirs = ({"pairs": a.pairs, **a._settings()} for a in (self, other))
+        ours, theirs = ({"pairs": a.pairs, **a._compared()} for a in (self, other))
         empty = self._state.waiting is None, other._state.waiting is None
         for name, one in ours.items():
             two = theirs[name]
@@ -198,7 +208,7 @@ class Accumulator(ABC):
             got = ", got others" if name.startswith("encoding") else f", got {one!r} and {two!r}"
             raise InputError(
                 f"Accumulators must have the same `{name}` to be added{got}. "
-                f"`{type(self).__name__}.like(first)` makes one that fits."
+                f"`{self._name}.like(first)` makes one that fits."
             )
 
     def _check_kernels(self, other: Self) -> None:
@@ -208,7 +218,7 @@ class Accumulator(ABC):
         else:  # nothing was made with these kernels yet: the other's will do
             same = self._given == other._given or unfixed == [None]
         if not same:
-            name = type(self).__name__
+            name = self._name
             raise InputError(
                 "Accumulators must have the same kernels to be added, and these have not: "
                 "bandwidths come from the first rows of each. Make the others with "
@@ -232,22 +242,18 @@ class Accumulator(ABC):
         wait. Kernels whose bandwidths were still to be chosen are chosen now. If writing fails,
         the old file stays as it was.
         """
-        self._state = self._flow.flush(self._state)
-        kernels: Any = self._given if self.kernels is None else list(self.kernels)
-        if callable(kernels):
-            raise InputError(
-                "`kernels` as a function cannot be saved before there are rows for it to look at."
-            )
-        if isinstance(kernels, list):
-            kernels = [kernel_to_plain(kernel) for kernel in kernels]
-        body = {
-            "family": self.family,
-            "settings": {"pairs": self.pairs, "limit": self._flow.limit, **self._settings()},
-            "kernels": kernels,
-            "state": state_to_plain(self._state),
-        }
+        body = {"family": self.family, **self._body()}
         self._check_body(path, body)
         write_document(path, body)
+
+    def _body(self) -> dict[str, Any]:
+        """Settings, kernels and state as plain values."""
+        self._state = self._flow.flush(self._state)
+        return {
+            "settings": {"pairs": self.pairs, "limit": self._flow.limit, **self._settings()},
+            "kernels": kernels_to_plain(self._given if self.kernels is None else self.kernels),
+            "state": state_to_plain(self._state),
+        }
 
     def _check_body(self, path: str | os.PathLike[str], body: dict[str, Any]) -> None:
         """Refuse to write what would be refused when it is read."""
@@ -277,9 +283,7 @@ class Accumulator(ABC):
 
     @classmethod
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
-        kernels = body["kernels"]
-        if not (kernels is None or isinstance(kernels, str)):
-            kernels = _kernels(kernels)
+        kernels = kernels_from_plain(body["kernels"])
         new = cls(kernels=kernels, **cls._keywords(body["settings"]), **known)
         new._state = state_from_plain(body["state"], new._state.bank, new._flow)
         return new
@@ -288,15 +292,6 @@ class Accumulator(ABC):
     def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
         """Keywords of the constructor from what was saved."""
         return settings
-
-
-def _kernels(data: Any) -> list[Any]:
-    if not isinstance(data, list) or not data:
-        raise InputError("`kernels` must be a list of kernels.")
-    kernels = [kernel_from_plain(kernel) for kernel in data]
-    if not all(isinstance(kernel, Kernel | Tensor) for kernel in kernels):
-        raise InputError("`kernels` must be a list of kernels.")
-    return kernels
 
 
 def _window(pairs: Any) -> int | None:

@@ -24,6 +24,9 @@ __all__ = ["Side", "batch_rows", "check_sizes", "kept_together"]
 FOURTH_POWERS, SQUARES = 1e72, 1e150
 BOUNDED = (Gaussian, Laplace, IMQ, Matern)
 
+# The fourth power of larger numbers would overflow, in pairs that no one could take back.
+LARGEST = 1e70
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -133,6 +136,11 @@ def batch_rows(value: ArrayLike | None, name: str, width: int | None) -> NDArray
     if not len(rows):
         return None
     check_finite(rows, name)
+    farthest = float(np.abs(rows).max())
+    if farthest > LARGEST:
+        raise InputError(
+            f"`{name}` must be below {LARGEST:g} in size, got {farthest:g}. Rescale the data first."
+        )
     if width is not None and rows.shape[1] != width:
         raise InputError(f"`{name}` must have {width} columns, as before, got {rows.shape[1]}.")
     return rows

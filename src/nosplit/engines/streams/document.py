@@ -16,9 +16,9 @@ from nosplit.errors import FileError
 __all__ = ["LARGEST", "FileError", "read_document", "write_document"]
 
 FORMAT = "nosplit accumulator"
-VERSION = 1
+VERSION = 2
 # Bytes of the largest file that is read or written.
-LARGEST = 64 << 20
+LARGEST = 256 << 20
 
 
 def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
@@ -48,12 +48,15 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(body, dict) or body.get("format") != FORMAT:
         raise FileError(f"`{path}` is not an accumulator file: it holds other JSON.")
     version = body.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        shown = str(version)[:20]
-        raise FileError(
-            f"`{path}` must be of version {VERSION} or below, got {shown}. A newer nosplit wrote "
-            "it: use that one to read it."
+    if type(version) is not int or version != VERSION:
+        older = type(version) is int and version < VERSION
+        hint = (
+            "An older nosplit wrote it, which kept other numbers: make it again from the data."
+            if older
+            else "A newer nosplit wrote it: use that one to read it."
         )
+        shown = str(version)[:20]
+        raise FileError(f"`{path}` must be of version {VERSION}, got {shown}. {hint}")
     return body
 
 

@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.errors import NonFiniteError
+from nosplit.errors import Caveat, NonFiniteError
 from nosplit.families.fitting import MEDIAN_ROWS
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at
+from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
 from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward
 from nosplit.pairs.protocols import Testable
 
-__all__ = ["Family", "Flow", "Rows", "State"]
+__all__ = ["Family", "Flow", "Rows", "State", "first_rows", "joined_rows"]
 
 Rows = tuple[NDArray[Any], ...]
 
 NOTHING = Moments.empty(0)
+# Units that are called far from one another are at least so many apart.
+FAR = 32
 
 
 class Family(Protocol):
@@ -73,8 +75,9 @@ class State:
         Rows of the last units of a window, whose pairs are not complete yet.
     bank : Bank, or None as long as the first rows wait for more
         The kernels.
-    moments, lag : Moments and LagOne
-        All that is known of the pairs so far, and of their order.
+    moments, lag, apart : Moments, LagOne and Moments
+        All that is known of the pairs so far, and of their order: values of neighbouring pairs,
+        and by how much values of near units exceed those of far ones.
     last : array, shape (d, 1), optional
         Values of the last pair that `lag` looked at.
     n_units, position : int
@@ -88,6 +91,7 @@ class State:
     bank: Any = None
     moments: Moments = NOTHING
     lag: LagOne = LagOne(NOTHING)  # noqa: RUF009 (immutable)
+    apart: Moments = NOTHING
     last: Array | None = None
     n_units: int = 0
     position: int = 0
@@ -97,7 +101,12 @@ class State:
     def with_bank(self, bank: Any) -> State:
         """The same with kernels, and nothing seen of them."""
         d = len(bank)
-        return replace(self, bank=bank, moments=Moments.empty(d), lag=LagOne.empty(d))
+        none = Moments.empty(d)
+        return replace(self, bank=bank, moments=none, lag=LagOne.empty(d), apart=none)
+
+    def caveats(self) -> list[Caveat]:
+        """What to say of rows that look sorted or dependent."""
+        return self.lag.caveats() or near_and_far(self.apart)
 
 
 @dataclass(frozen=True)
@@ -130,18 +139,32 @@ class Flow:
         blocks = min(MEDIAN_ROWS // self.family.rows_per_block, room)
         return max(blocks - blocks % self.step, self.step, -(-2 // self.family.units_per_block))
 
+    @property
+    def pairs(self) -> str | int:
+        """Which pairs: "adjacent", or the width of the window."""
+        return self.R or "adjacent"
+
+    def tally(self, state: State) -> dict[str, int]:
+        """Pairs, units, and rows in them."""
+        family = self.family
+        return {
+            "n_pairs": self.total(state).n,
+            "n_units": state.n_units,
+            "n_used": state.n_units * family.rows_per_block // family.units_per_block,
+        }
+
     def feed(self, state: State, batch: Rows, *, least: int | None = None) -> State:
         """The state after a batch; rows wait as long as fewer than `least` blocks are ready."""
-        joined = batch if state.waiting is None else _joined(state.waiting, batch)
+        joined = batch if state.waiting is None else joined_rows(state.waiting, batch)
         sizes = self.family.sizes
         blocks = min(len(side) // size for side, size in zip(joined, sizes, strict=True))
         blocks -= blocks % self.step
         if blocks < (self.enough if least is None else least):
             return self._wait(state, joined, 0)
         if state.bank is None:
-            some = _first(joined, sizes, min(blocks, self.enough))
+            some = first_rows(joined, sizes, min(blocks, self.enough))
             state = state.with_bank(self.family.fit(some))
-        used = _first(joined, sizes, blocks)
+        used = first_rows(joined, sizes, blocks)
         return self._wait(self._pair(state, used), joined, blocks)
 
     def flush(self, state: State) -> State:
@@ -149,7 +172,7 @@ class Flow:
         if state.waiting is None:
             return state
         least = self.step if state.bank else max(self.step, -(-2 // self.family.units_per_block))
-        return self.feed(state, _first(state.waiting, self.family.sizes, 0), least=least)
+        return self.feed(state, first_rows(state.waiting, self.family.sizes, 0), least=least)
 
     def _wait(self, state: State, joined: Rows, blocks: int) -> State:
         """Keep what follows the first blocks of each side, up to the limit."""
@@ -169,7 +192,7 @@ class Flow:
         old = 0
         if state.recent is not None:
             old = len(state.recent[0]) // self.family.sizes[0] * self.family.units_per_block
-            rows = _joined(state.recent, rows)
+            rows = joined_rows(state.recent, rows)
         units = self.family.units(rows, state.bank)
         if not state.position:
             self.family.check(units)
@@ -204,7 +227,7 @@ class Flow:
 
     def _look(self, state: State, units: Testable, firsts: range, origin: int) -> State:
         """Neighbouring values of the disjoint pairs (2i, 2i + 1), counted from the beginning."""
-        lag, last = state.lag, state.last
+        lag, last, apart = state.lag, state.last, state.apart
         firsts = range(firsts.start + (origin + firsts.start) % 2, firsts.stop, 2)
         start = (origin + firsts.start) // 2
         for run in looked_at(range(start, start + len(firsts))):
@@ -213,7 +236,8 @@ class Flow:
             if last is not None and run.start % PERIOD:
                 values = np.concatenate([last, values], axis=1)
             lag, last = lag + LagOne.of_values(values), values[:, -1:].copy()
-        return replace(state, lag=lag, last=last)
+            apart += _excess(units, a, len(state.bank))
+        return replace(state, lag=lag, last=last, apart=apart)
 
     def total(self, state: State) -> Moments:
         """Moments of all pairs, those among the last units of a window included."""
@@ -236,6 +260,7 @@ class Flow:
                 state,
                 moments=state.moments + self.total(other),
                 lag=state.lag + other.lag,
+                apart=state.apart + other.apart,
                 last=None,
                 n_units=state.n_units + other.n_units,
             )
@@ -247,13 +272,31 @@ class Flow:
         return state if other.waiting is None else self.feed(state, other.waiting)
 
 
-def _joined(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> Rows:
+def _excess(units: Testable, firsts: range, d: int) -> Moments:
+    """Values of units next to one another less those of units half a pass away."""
+    half = units.n_units // 2
+    if half < FAR:
+        return Moments.empty(d)
+    cut = len([i for i in firsts if i + 1 + half < units.n_units])
+    parts = []
+    for some, step in ((firsts[:cut], half), (firsts[cut:], -half)):
+        if some:
+            near, far = (
+                units.values(Aligned(some, range(some.start + k, some.stop + k, 2)))
+                for k in (1, 1 + step)
+            )
+            parts.append(near - far)
+    return Moments.from_columns(np.concatenate(parts, axis=1))
+
+
+def joined_rows(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> Rows:
     """Rows of each side one after the other; not copied where one is empty."""
     pairs = zip(first, second, strict=True)
     return tuple(b if not len(a) else a if not len(b) else np.concatenate([a, b]) for a, b in pairs)
 
 
-def _first(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
+def first_rows(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
+    """Rows of the first whole blocks."""
     return tuple(side[: blocks * size] for side, size in zip(rows, sizes, strict=True))
 
 

@@ -1,8 +1,8 @@
-"""Tests of streams: rows come in batches of any size, and memory is bounded.
+"""Two-sample tests of streams: rows come in batches of any size, and memory is bounded.
 
-An accumulator keeps the moments of the pairs it has seen, and a few rows that wait for others.
-Accumulators of parts of the data add up to that of the whole. Calibration is asymptotic: flips
-would need the data.
+Rows of x and y are put together as they arrive, and become sums of features in blocks of such
+pairs. A draw swaps the two halves of each block, so calibration is exact, and all pairs of rows
+are seen but those inside a block. Accumulators of parts of the data add up to that of the whole.
 
 A result can be had at any time, but every look is one more chance of a false alarm: a stream that
 is looked at until it rejects will reject. Fix the number of rows beforehand, or share the level
@@ -12,49 +12,64 @@ between the looks (for k of them, reject at alpha / k).
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, Self
 
+from nosplit._support.checks import Seed
+from nosplit._support.types import Array
 from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import fit_encoding
-from nosplit.data.frames import as_source, is_table
+from nosplit.data.frames import as_source
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import batch_rows, check_sizes
-from nosplit.engines.streams.blocks import TwoSamples, check_ratio
+from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.inference.questions import TWO_SAMPLE
-from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Kernels, as_recipe
+from nosplit.inference.result import TestResult
+from nosplit.kernels.recipes import Kernels
+from nosplit.methods import Method
+from nosplit.pairs.pairing import Adjacent, Pairing, Sketch
 
-__all__ = ["TwoSampleAccumulator"]
+__all__ = ["FLIPS", "TwoSampleAccumulator", "check_encoding", "two_sides"]
+
+# Random draws of a result.
+FLIPS = 9_999
 
 
 class TwoSampleAccumulator(Accumulator):
     """A two-sample test of a stream.
 
-    Rows of x and y are put together to units in the order in which they come, so rows must come
-    in random order: sorted streams raise a `DependentRowsWarning`.
+    Rows are put together as they arrive, the first of x with the first of y, and become sums of
+    features in blocks of pairs that follow one another; of a long stream there are 512 to 1,024
+    blocks. H₀ is that the two rows of a pair may be swapped: rows that arrive
+    together have the same law, which may change in time as long as it does so for both.
+    A draw swaps whole blocks, and the test is exact if pairs are independent. Where rows depend on
+    those before them, or are in some order, neighbouring blocks are alike: that is looked for
+    before every verdict, blocks are merged until they are several times as long as the dependence
+    reaches, and the result is approximate: its calibration is "blocks", and there is a
+    `DependentRowsWarning`.
 
     Parameters
     ----------
     kernels : None, Kernel, sequence of them, name or callable
-        As in `two_sample_test`. Bandwidths come from the first 500 rows, then they are fixed;
-        accumulators that are to be added must have the same (`like`).
+        As in `two_sample_test`. Bandwidths, scales and bins come from the first 500 pairs, then
+        they are fixed; accumulators that are to be added must have the same (`like`).
     ratio : (int, int)
-        Rows of x to rows of y in a unit. With (1, 3), every row of x meets three of y.
-    pairs : "adjacent" or int
-        Pairs (2i, 2i + 1) of units, or a window: (i, i - r) for r = 1…R, which takes more work and
-        has more power. The first and the last units are not joined.
+        Rows of x to rows of y in a group. With (1, 3), every row of x meets three of y, and any of
+        the four may be the one of x under H₀.
+    pairs : "sketch", Sketch or "adjacent"
+        `Sketch(cells=…, frequencies=…)` says how many blocks of a long stream there are at least,
+        and how well kernels are approached. "adjacent" is the paper's estimate on pairs
+        (2i, 2i + 1) of units instead, with its closed form: asymptotic, and it finds far less.
     limit : int
         Rows of either side that may wait for the other; what comes beyond is dropped and counted.
     encoding : Encoding, optional
-        How tables become numbers. By default it is found from the first batch, if that is a
-        table; it should then be large enough to show the scale of the columns.
+        How tables become numbers. By default the first batch says what the columns hold, if it is
+        a table, and the first 500 pairs what their scales are.
+    rng : int or Generator
+        Picks the frequencies and the draws.
 
     Attributes
     ----------
-    kernels, moments, n_waiting, n_dropped
+    kernels, n_waiting, n_dropped, n_used
         What is known so far.
 
     Examples
@@ -64,132 +79,153 @@ class TwoSampleAccumulator(Accumulator):
     >>> acc = TwoSampleAccumulator()
     >>> for _ in range(20):
     ...     acc.update(rng.normal(size=(100, 2)), 1.3 * rng.normal(size=(100, 2)))
-    >>> res = acc.result()
-    >>> res.reject(0.05), res.n_pairs
-    (True, 1000)
+    >>> res = acc.result(flips=999)
+    >>> res.reject(0.05), res.calibration, res.n_used
+    (True, 'exact', 4000)
 
     Parts add up to the whole:
 
     >>> other = TwoSampleAccumulator.like(acc)
     >>> other.update(rng.normal(size=(400, 2)), 1.3 * rng.normal(size=(400, 2)))
     >>> acc += other
-    >>> acc.moments.n
-    1200
+    >>> acc.n_used
+    4800
     """
 
     family = "two_sample"
     question = TWO_SAMPLE
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         kernels: Kernels = None,
         *,
         ratio: tuple[int, int] = (1, 1),
-        pairs: str | int = "adjacent",
+        pairs: Pairing | str = "sketch",
         limit: int = LIMIT,
         encoding: Encoding | None = None,
-    ) -> None:
-        if encoding is not None and not isinstance(encoding, Encoding):
-            raise InputError(
-                f"`encoding` must be an Encoding, as `fit_encoding` gives it, got {encoding!r}."
-            )
-        recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
-        bank = Bank(recipe.build()) if recipe.given else None
-        super().__init__(TwoSamples(check_ratio(ratio), recipe), kernels, bank, pairs, limit)
-        self._encoding = encoding
+        rng: Seed = 0,
+    ) -> Self:
+        """Sketches and adjacent pairs have little in common but their use: a class for each."""
+        kind: type[Any] = cls if cls is not TwoSampleAccumulator else _kind(pairs)
+        new: Self = object.__new__(kind)
+        return new
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
 
     @property
     def ratio(self) -> tuple[int, int]:
         """Rows of x to rows of y, in lowest terms."""
-        x, y = self._flow.family.sizes
-        return x, y
+        raise NotImplementedError
 
     @property
     def encoding(self) -> Encoding | None:
         """How tables become numbers."""
-        return self._encoding
+        raise NotImplementedError
+
+    @property
+    def n_used(self) -> int:
+        """Rows in pairs, of both samples."""
+        return self.counts()["n_used"]
 
     @classmethod
     def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings and the kernels of another."""
-        kernels = other._given if other.kernels is None else other.kernels
-        return cls(
-            kernels,
-            ratio=other.ratio,
-            pairs=other.pairs,
-            limit=other._flow.limit,
-            encoding=other._encoding,
-        )
+        """An empty accumulator with the settings, the kernels and the map of another."""
+        return type(other)._like(other)
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        raise NotImplementedError
 
     def update(self, x: Any = None, y: Any = None) -> None:
         """Take in a batch of rows; either may be empty or None.
+
+        A batch that is refused leaves everything as it was.
 
         Parameters
         ----------
         x, y : array_like or table, shape (n, p) and (m, p)
             The rows, of any number.
         """
-        encoding, flow = self._encoding, self._flow
-        if encoding is None and (is_table(x) or is_table(y)):
-            if self._state.waiting is not None:
-                raise InputError("`x` and `y` must be arrays, as before, got a table.")
-            encoding = _first_encoding(x, y)
-            recipe = encoding.recipe(self._given)
-            flow = replace(flow, family=TwoSamples(self.ratio, recipe))
-        batch, omitted = _two_sides(x, y, encoding, self._state.waiting)
-        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
-        if batch is not None:
-            check_sizes(batch, state.bank)
-            state = flow.feed(state, batch)
-            self._flow, self._encoding = flow, encoding
-        self._state = state
+        raise NotImplementedError
+
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+        """Test with what has come so far; the accumulator stays as it is.
+
+        Every look is one more chance of a false alarm: a stream that is looked at until it
+        rejects will reject. Fix the number of rows beforehand, or share the level between the
+        looks (for k of them, reject at alpha / k).
+
+        Parameters
+        ----------
+        method : Method or name
+            As in `two_sample_test`; a split needs the data, and is refused.
+        flips : int
+            Number of random draws of a sketch: p is at least 1 / (flips + 1).
+
+        Returns
+        -------
+        TestResult
+            Calibration is "exact"; "blocks" where rows depend on those before them, which is
+            approximate; and "asymptotic" for adjacent pairs. Rows that wait, were dropped or had
+            missing values are counted in `n_left_out`.
+        """
+        raise NotImplementedError
 
     def __iadd__(self, other: Self) -> Self:
-        took = super().__iadd__(other)
-        if took is self and self._encoding is None:
-            self._encoding = other._encoding
-        return took
+        if isinstance(other, TwoSampleAccumulator) and type(other) is not type(self):
+            raise InputError(
+                "Accumulators must have the same `pairs` to be added, got "
+                f"{self.pairs!r} and {other.pairs!r}."
+            )
+        return super().__iadd__(other)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The accumulator that `save` wrote."""
         return cls._restored(path)
 
-    def _settings(self) -> dict[str, Any]:
-        encoding = None if self._encoding is None else self._encoding.to_dict()
-        return {"ratio": list(self.ratio), "encoding": encoding}
-
     @classmethod
-    def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        encoding = settings["encoding"]
-        known = None if encoding is None else Encoding.from_dict(encoding)
-        return {**settings, "encoding": known}
-
-    def _described(self) -> dict[str, Any]:
-        names = None if self._encoding is None else self._encoding.names
-        return {"columns": names, "encoding": self._encoding}
-
-
-def _first_encoding(x: Any, y: Any) -> Encoding:
-    """How tables become numbers, from the first batch of them."""
-    sources = [as_source(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
-    if any(source.n_rows < 2 for source in sources):
-        raise InputError(
-            "`x` and `y` must have at least 2 rows each in the first batch of tables, which shows "
-            "the scale of their columns; it may be one of them alone. Or give `encoding`, as "
-            "`nosplit.data.fit_encoding.fit_encoding` finds it from any tables like these."
+    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
+        if cls is not TwoSampleAccumulator:
+            return super()._from_body(body, known)
+        pairs = body["settings"]["pairs"]
+        found: Self = _kind(Sketch(**pairs) if isinstance(pairs, dict) else pairs)._from_body(
+            body, known
         )
-    return fit_encoding(*(value for value in (x, y) if value is not None))
+        return found
 
 
-def _two_sides(
-    x: Any, y: Any, encoding: Encoding | None, waiting: Rows | None
+def _kind(pairs: Any) -> Any:
+    """The class for these pairs."""
+    from nosplit.engines.streams.adjacent import AdjacentAccumulator
+    from nosplit.engines.streams.sketched import SketchAccumulator
+
+    if isinstance(pairs, Sketch) or (isinstance(pairs, str) and pairs == "sketch"):
+        return SketchAccumulator
+    if isinstance(pairs, Adjacent) or (isinstance(pairs, str) and pairs == "adjacent"):
+        return AdjacentAccumulator
+    raise InputError(
+        f'`pairs` of a stream must be "sketch", a Sketch or "adjacent", got {pairs!r}: other pairs '
+        "need all the data at once."
+    )
+
+
+def check_encoding(encoding: Any) -> None:
+    """Check that a given encoding is one."""
+    if encoding is not None and not isinstance(encoding, Encoding):
+        raise InputError(
+            f"`encoding` must be an Encoding, as `fit_encoding` gives it, got {encoding!r}."
+        )
+
+
+def two_sides(
+    x: Any, y: Any, encoding: Encoding | None, width: int | None
 ) -> tuple[Rows | None, int]:
     """Rows of x and of y, checked, and how many were left out; None if there are none."""
-    width = waiting[0].shape[1] if waiting is not None else None
     sides, omitted = [], 0
     for value, name in ((x, "x"), (y, "y")):
-        rows = value
+        rows: Array | Any = value
         if encoding is not None and value is not None:
             rows = encoding.encode(value, name)
             omitted += as_source(value, name).n_rows - len(rows)
