@@ -203,7 +203,9 @@ def two_sample_test(
     x, y = check_samples(data.x, data.y)
     if len(x) != len(y) and sees_all(recipe, chosen, how):
         outcome, fitted = pooled_outcome(x, y, recipe, encoding, how, generator, workers)
-        return to_result(
+        lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
+        outcome.caveats += [dependent_rows(lag)] if lag else []
+        result = to_result(
             outcome,
             question=TWO_SAMPLE,
             kernels=fitted,
@@ -213,6 +215,7 @@ def two_sample_test(
             columns=data.columns,
             encoding=encoding,
         )
+        return _with_changes(result, given)
     units = fitted_units(x, y, recipe, mixer)
     if isinstance(how.pairing, Blocks | Complete):
         # Their tiles take a distance that is not a number for a large one.
@@ -232,7 +235,7 @@ def two_sample_test(
     if len(x) != len(y):
         outcome.caveats += unequal_caveats(outcome, units.n_units)
     n_used = round(units.rows_per_unit * units.n_units)
-    return to_result(
+    result = to_result(
         outcome,
         question=TWO_SAMPLE,
         kernels=units.bank.kernels,
@@ -242,6 +245,7 @@ def two_sample_test(
         columns=data.columns,
         encoding=data.encoding,
     )
+    return _with_changes(result, given) if result.by_column else result
 
 
 def _with_changes(result: TestResult, samples: tuple[Any, Any]) -> TestResult:

@@ -27,7 +27,7 @@ from nosplit.sketch.bins import (
     fit_bins,
 )
 
-__all__ = ["STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
+__all__ = ["MOST_BINS", "STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
 
 
 # Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
