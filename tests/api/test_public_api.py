@@ -38,7 +38,7 @@ NAMES = """
     DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
     IndependenceAccumulator
     InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Profile Sketch Split TestResult TwoSampleAccumulator
+    NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
     UnsafeAsymptoticsWarning Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
     load_accumulator load_profile mean_test models optimal_weights plan plot

@@ -77,7 +77,9 @@ def two_sample_test(
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
         sets; a callable gets the median L2 and L1 distances and returns kernels. For tables with
         categories those of `nosplit.kernels.table_kernels`, made of the kernels for the numbers
-        that a name or a callable stands for; kernels that are given are used as they are.
+        that a name or a callable stands for; kernels that are given are used as they are. With
+        the default, all pairs and exact calibration, single columns and kernels with flattened
+        spectra (`Spectral`) are looked at, too; what columns show is in `by_column`.
     method : Method or name
         "ost", "nonnegative", "wald", "best", "split", "chibar", "naive" or "adaptive".
         "auto": adaptive where calibration is exact, OST elsewhere.
