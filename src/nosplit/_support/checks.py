@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.types import Array
-from nosplit.errors import InputError
+from nosplit.errors import InputError, NonFiniteError
 
 __all__ = [
     "Seed",
@@ -29,6 +30,7 @@ __all__ = [
     "check_rng",
     "check_sample",
     "check_vector",
+    "naming",
     "repeated",
     "resolve",
 ]
@@ -273,3 +275,17 @@ def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return np.random.default_rng(int(rng))
     raise InputError(f"`rng` must be an int ≥ 0 or a numpy Generator, got {rng!r}.")
+
+
+@contextmanager
+def naming(**samples: NDArray[Any]) -> Iterator[None]:
+    """Name the sample that is not finite, where values made of it are found not to be.
+
+    Large samples are not read twice: their finiteness shows in the values.
+    """
+    try:
+        yield
+    except NonFiniteError:
+        for name, rows in samples.items():
+            check_finite(rows, name)
+        raise

@@ -5,29 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_finite, check_flags, check_rng
+import numpy as np
+
+from nosplit._support.checks import Seed, check_finite, check_flags, check_rng, naming
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.evidence import look_for, pooled_outcome, sees_all
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
-from nosplit.data.samples import check_samples, two_samples
+from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.engines.verdict import sketch_result
-from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
 from nosplit.inference.outcome import to_result
-from nosplit.inference.plan import choose, sizes_of
+from nosplit.inference.plan import Plan, choose, sizes_of
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run
-from nosplit.kernels.recipes import Kernels
+from nosplit.kernels.recipes import Kernels, Recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
 
@@ -138,116 +139,102 @@ def two_sample_test(
     (2000, True)
     """
     check_flags(shuffle=shuffle, progress=progress)
-    options = Options.of(scale, columns, exclude, nan_policy)
-    generator = check_rng(rng)
-    chosen = as_method(method)
+    options, generator = Options.of(scale, columns, exclude, nan_policy), check_rng(rng)
+    sketch = pairs if isinstance(pairs, Sketch) else Sketch()
+    asked = Asked(options, kernels, as_method(method), sketch, calibration, budget, shuffle)
     if is_profile(x) or is_profile(y):
-        flips = draws_of(calibration)
-        both = against_profile(
-            x,
-            y,
-            options,
-            kernels=kernels,
-            pairs=pairs,
-            rng=generator,
-            shuffle=shuffle,
-            workers=workers,
-        )
-        result = sketch_result(
-            both.sketched,
-            method=chosen,
-            flips=flips,
-            rng=generator,
-            n_rows=both.n_rows,
-            encoding=both.profile.encoding,
-            workers=workers,
-        )
-        return replace(result, reference=both.profile.summary)
+        return _with_profile(x, y, asked, pairs, generator, workers)
     if is_path(x) or is_path(y):
         opened = open_both(x, y)
-        if opened.large:
-            found = opened.test(
-                options,
-                kernels=kernels,
-                method=chosen,
-                pairs=pairs,
-                calibration=calibration,
-                budget=budget,
-                rng=generator,
-                shuffle=shuffle,
-                workers=workers,
-                progress=progress,
-            )
-            if found is not None:
-                return found
+        found = opened.test(asked, pairs, generator, workers, progress) if opened.large else None
+        if found is not None:
+            return found
         x, y, options = opened.whole(options)
-    data = two_samples(x, y, options)
-    if data.given is not None:
-        data = replace(data, given=check_samples(*data.given))
+    data = two_samples(x, y, options).checked()
     recipe = data.recipe(kernels)
     sizes = sizes_of(*data.shape, recipe)
-    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    mixer = generator if shuffle else None
-    if isinstance(how.pairing, Sketch):
-        asked = Asked(
-            data.settled(options),
-            kernels,
-            chosen,
-            pairs if isinstance(pairs, Sketch) else Sketch(),
-            calibration,
-            budget,
-            shuffle,
-        )
+    plan = choose(sizes, pairs=pairs, calibration=calibration, method=asked.method, budget=budget)
+    if isinstance(plan.pairing, Sketch):
         sides = Sides(*sides_of(data), workers, progress)
+        asked = replace(asked, options=data.settled(options))
         result = sketch_test(sides, asked, rng=generator, workers=workers)
-        return _with_changes(result, (x, y))
-    encoding = data.encoding
+    else:
+        result = _by_pairs(data, recipe, plan, asked, generator, workers, progress)
+    return _with_changes(result, (x, y))
+
+
+def _with_profile(
+    x: Any,
+    y: Any,
+    asked: Asked,
+    pairs: Pairing | str | int,
+    rng: np.random.Generator,
+    workers: int | None,
+) -> TestResult:
+    """Compare a sample with a profile."""
+    flips = draws_of(asked.calibration)
+    both = against_profile(
+        x,
+        y,
+        asked.options,
+        kernels=asked.kernels,
+        pairs=pairs,
+        rng=rng,
+        shuffle=asked.shuffle,
+        workers=workers,
+    )
+    result = sketch_result(
+        both.sketched,
+        method=asked.method,
+        flips=flips,
+        rng=rng,
+        n_rows=both.n_rows,
+        encoding=both.profile.encoding,
+        workers=workers,
+    )
+    return replace(result, reference=both.profile.summary)
+
+
+def _by_pairs(
+    data: Samples,
+    recipe: Recipe,
+    plan: Plan,
+    asked: Asked,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> TestResult:
+    """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
     x, y = check_samples(data.x, data.y)
-    if len(x) != len(y) and sees_all(recipe, chosen, how):
-        outcome, fitted = pooled_outcome(x, y, recipe, encoding, how, generator, workers)
-        lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
-        outcome.caveats += [dependent_rows(lag)] if lag else []
-        result = to_result(
-            outcome,
-            question=TWO_SAMPLE,
-            kernels=fitted,
-            n_units=len(x) + len(y),
-            n_used=len(x) + len(y),
-            n_left_out=data.left_out,
-            columns=data.columns,
-            encoding=encoding,
-        )
-        return _with_changes(result, given)
-    units = fitted_units(x, y, recipe, mixer)
-    if isinstance(how.pairing, Blocks | Complete):
-        # Their tiles take a distance that is not a number for a large one.
-        check_finite(x, "x")
-        check_finite(y, "y")
-    try:
-        look = look_for(units, encoding, workers) if sees_all(recipe, chosen, how) else None
-        outcome = run(units, chosen, how, generator, workers, progress, look)
-    except NonFiniteError:
-        # Large samples are not read twice: their finiteness shows in the values.
-        check_finite(x, "x")
-        check_finite(y, "y")
-        raise
-    lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
-    if lag and how.flips:
-        outcome.caveats.append(dependent_rows(lag))
-    if len(x) != len(y):
-        outcome.caveats += unequal_caveats(outcome, units.n_units)
-    n_used = round(units.rows_per_unit * units.n_units)
-    result = to_result(
+    looks = sees_all(recipe, asked.method, plan)
+    with naming(x=x, y=y):
+        if len(x) != len(y) and looks:
+            outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
+            n_units = n_used = len(x) + len(y)
+        else:
+            units = fitted_units(x, y, recipe, rng if asked.shuffle else None)
+            if isinstance(plan.pairing, Blocks | Complete):
+                # Their tiles take a distance that is not a number for a large one.
+                check_finite(x, "x")
+                check_finite(y, "y")
+            look = look_for(units, data.encoding, workers) if looks else None
+            outcome = run(units, asked.method, plan, rng, workers, progress, look)
+            kernels, n_units = units.bank.kernels, units.n_units
+            n_used = round(units.rows_per_unit * n_units)
+            if len(x) != len(y):
+                outcome.caveats += unequal_caveats(outcome, n_units)
+    lag = max(correlated_rows(x), correlated_rows(y)) if asked.shuffle and plan.flips else 0
+    outcome.caveats += [dependent_rows(lag)] if lag else []
+    return to_result(
         outcome,
         question=TWO_SAMPLE,
-        kernels=units.bank.kernels,
-        n_units=units.n_units,
+        kernels=kernels,
+        n_units=n_units,
         n_used=n_used,
         n_left_out=len(x) + len(y) - n_used + data.left_out,
         columns=data.columns,
         encoding=data.encoding,
     )
-    return _with_changes(result, given) if result.by_column else result
 
 
 def _with_changes(result: TestResult, samples: tuple[Any, Any]) -> TestResult:

@@ -103,6 +103,10 @@ class Samples:
         """Names of the columns; None for arrays that are as they came."""
         return None if self.encoding is None else self.encoding.names
 
+    def checked(self) -> Samples:
+        """The same, of which arrays that are as they came have the same width and type."""
+        return self if self.given is None else replace(self, given=check_samples(*self.given))
+
     def settled(self, options: Options) -> Options:
         """The options with the columns that are compared named one by one."""
         if self.read is None:

@@ -379,4 +379,5 @@ def sketch_test(
         n_rows=prepared.n_rows,
         encoding=prepared.task.reader.encoding,
         workers=workers,
+        default=asked.kernels is None,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
+from nosplit.inference.evidence import column_evidence
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -27,6 +28,7 @@ def sketch_result(
     n_rows: int,
     encoding: Any = None,
     workers: int | None = None,
+    default: bool = True,
 ) -> TestResult:
     """Draw, rank and describe.
 
@@ -46,10 +48,15 @@ def sketch_result(
         How tables became rows.
     workers : int, optional
         Threads; all cores by default.
+    default : bool
+        Whether no kernels were asked for. Those that were are all that is ranked: who asks for a
+        linear one asks whether means differ. What columns show is told all the same.
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
-    outcome = test_draws(drawn, method, "sketch")
+    outcome = test_draws(drawn if default else drawn.of_kernels(), method, "sketch")
+    if not default and drawn.columns is not None:
+        outcome.columns = column_evidence(drawn.columns)
     if sketched.lag:
         outcome.calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome.caveats.append(dependent_rows(sketched.lag, sketched.block))

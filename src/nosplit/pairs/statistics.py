@@ -72,3 +72,7 @@ class DrawnStatistics:
     flat_cov: Array = field(default_factory=lambda: np.zeros((0, 0)))
     columns: ColumnDraws | None = None
     pairs: ColumnDraws | None = None
+
+    def of_kernels(self) -> DrawnStatistics:
+        """Those of the plain kernels alone."""
+        return DrawnStatistics(self.tau, self.cov, self.n_units, self.n_pairs)

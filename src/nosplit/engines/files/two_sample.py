@@ -6,7 +6,7 @@ order does not matter. Kernels and encoding come from pilot rows, which are foun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,15 +69,9 @@ class Opened:
 
     def test(
         self,
-        options: Options,
-        *,
-        kernels: Kernels,
-        method: Method | None,
+        asked: Asked,
         pairs: Pairing | str | int,
-        calibration: Exact | str,
-        budget: float,
         rng: np.random.Generator,
-        shuffle: bool,
         workers: int | None,
         progress: bool,
     ) -> TestResult | None:
@@ -85,21 +79,21 @@ class Opened:
 
         Parameters
         ----------
-        options : Options
-            What to do with the columns.
-        kernels, method, pairs, calibration, budget, rng, shuffle, workers, progress
+        asked : Asked
+            What is asked for.
+        pairs, rng, workers, progress
             As in `two_sample_test`. Pairs are a sketch, or adjacent ones with a closed form.
         """
+        method, calibration = asked.method, asked.calibration
         wanted = _wanted(method, pairs, calibration)
         heads = self._heads()
         if wanted is None:
-            plan = choose(
-                self._sizes(heads, kernels), calibration=calibration, method=method, budget=budget
-            )
+            sizes = self._sizes(heads, asked.kernels)
+            plan = choose(sizes, calibration=calibration, method=method, budget=asked.budget)
             if not isinstance(plan.pairing, Sketch):
                 return None
             wanted = Sketch()
-        options = settled(*heads, options)
+        options = settled(*heads, asked.options)
         positional = all(isinstance(head, np.ndarray) for head in heads)
         x, y = (
             FileSide(value, options, positional)
@@ -112,11 +106,11 @@ class Opened:
             return adjacent_test(
                 sides,
                 options,
-                kernels=kernels,
+                kernels=asked.kernels,
                 method=method or "auto",
                 rng=rng,
             )
-        asked = Asked(options, kernels, method, wanted, calibration, budget, shuffle)
+        asked = replace(asked, options=options, pairing=wanted)
         return sketch_test(sides, asked, rng=rng, workers=workers)
 
     def _heads(self) -> tuple[Any, Any]:
