@@ -289,8 +289,8 @@ of the other, or with two variables, a rare category or a column that is nearly 
 most pairs at 0 and the rest at one value, until a rare large one turns up. The effective number
 of pairs, n_eff = (Σ h²)² / Σ h⁴ over all labellings of the units of each pair, must be at least
 50 + 10 d for every one of d kernels. At 500 v 8,000 rows with a category of .5 % it is 0, and the
-closed form rejects a third of true nulls; with 10 % it is 35, and the level .12; with 15 % it is
-above 60, and the level .07 (150 trials).
+closed form rejects a third of true nulls; with 10 % it is 35, and the level .12 (60 trials); with
+15 % it is above 60, and the level .07 (150 trials).
 
 ## Inside the rule, equal sizes
 

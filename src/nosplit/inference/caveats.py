@@ -91,7 +91,7 @@ def smallest_effective(d: int) -> int:
     """Effective pairs of every kernel from which closed forms are trusted where values are skewed.
 
     Below, values that were not seen yet decide the level: .12 at 35 with one kernel, .13 at 50
-    with seven (docs/measurements/safe_asymptotics.md).
+    with seven (docs/measured/safe_asymptotics.md).
     """
     return 50 + 10 * d
 
