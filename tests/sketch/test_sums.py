@@ -109,8 +109,10 @@ def test_products_of_scores_against_numpy():
     deal = Deal(900, 8, 100, key=5)
     sums, cells = sketch_rows(sketch, rows, deal), deal.cell_of(0, 900)
     assert sketch.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
-    left = sketch.scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
-    right = sketch.scores[1][np.searchsorted(sketch.bins[1].edges, rows[:, 1])]
+    scores = sketch.products[0] / np.sqrt(STEP)
+    assert scores == pytest.approx(sketch.scores, abs=1e-3)
+    left = scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
+    right = scores[1][np.searchsorted(sketch.bins[1].edges, rows[:, 1])]
     products = np.einsum("ni,nj->nij", left, right).reshape(900, 4)
     expected = np.array([products[cells == c].sum(axis=0) for c in range(100)])
     first = sketch.n_features - 12

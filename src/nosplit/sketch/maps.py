@@ -160,6 +160,15 @@ class SketchMap:
         return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
 
     @cached_property
+    def products(self) -> tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Scores in steps, and which two of a row's scores are multiplied: four for each pair."""
+        steps = np.rint(self.scores * np.sqrt(STEP)).astype(np.int32)
+        left, right = 2 * self.pairs[:, 0], 2 * self.pairs[:, 1]
+        each = [left + a for a in (0, 0, 1, 1)], [right + b for b in (0, 1, 0, 1)]
+        one, other = (np.stack(parts, axis=1).ravel().astype(np.uint32) for parts in each)
+        return steps, one, other
+
+    @cached_property
     def scores(self) -> NDArray[np.float32]:
         """Two scores of every bin of every column, (p, bins, 2)."""
         return bin_scores(self.bins, self.key)

@@ -81,8 +81,9 @@ class CellSums:
             places = np.empty((len(order), sketch.p), np.uint8)
             bin_places(rows, order, edges, counted, places)
             add_bins(places, cells, starts, self.bins)
-            step = np.float32(STEP)
-            add_pairs(places, cells, sketch.scores, sketch.pairs, step, first, self.features)
+            products = sketch.products
+            F = len(products[1])
+            add_pairs(places, cells, *products, F, first, self.features)
         for start in range(0, len(order), WAVES):
             part = slice(start, start + WAVES)
             self._add_features(sketch, rows, order[part], cells[part])

@@ -139,22 +139,32 @@ def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
 
 @compiled
 def add_pairs(
-    places: Any, cells: Any, scores: Any, pairs: Any, step: Any, start: int, sums: Any
+    places: Any, cells: Any, scores: Any, left: Any, right: Any, F: int, start: int, sums: Any
 ) -> None:
     """Add products of the scores of pairs of columns to the sums of each row's cell.
 
-    `scores[j, place]` are the two scores of a bin of column j; a pair has four products.
+    `scores[j, place]` are the two scores of a bin of column j, as integers of ten bits; product f
+    is of the scores `left[f]` and `right[f]` of a row, counted over its columns. Rows of a cell
+    are summed in 32 bits first, 512 of them at the most.
     """
-    for r in range(len(places)):
-        into = sums[cells[r]]
-        for q in range(len(pairs)):
-            j, k = pairs[q, 0], pairs[q, 1]
-            left, right = scores[j, places[r, j]], scores[k, places[r, k]]
-            at = start + 4 * q
-            into[at] += np.int64(left[0] * right[0] * step)
-            into[at + 1] += np.int64(left[0] * right[1] * step)
-            into[at + 2] += np.int64(left[1] * right[0] * step)
-            into[at + 3] += np.int64(left[1] * right[1] * step)
+    n, p = places.shape
+    row, total = np.empty(2 * p, np.int32), np.empty(F, np.int32)
+    first = 0
+    while first < n:
+        total[:] = 0
+        last = first
+        while last < n and last < first + 512 and cells[last] == cells[first]:
+            for j in range(p):
+                own = scores[j, places[last, j]]
+                row[2 * j] = own[0]
+                row[2 * j + 1] = own[1]
+            for f in range(F):
+                total[f] += row[left[f]] * row[right[f]]
+            last += 1
+        into = sums[cells[first]]
+        for f in range(F):
+            into[start + f] += total[f]
+        first = last
 
 
 _64, _32, _16, _8, _4, _2, _1 = (np.uint64(2**k) for k in range(6, -1, -1))
