@@ -140,6 +140,8 @@ def two_sample_test(
     """
     check_flags(shuffle=shuffle, progress=progress)
     options, generator = Options.of(scale, columns, exclude, nan_policy), check_rng(rng)
+    if isinstance(kernels, str) and kernels == "default":
+        kernels = None
     sketch = pairs if isinstance(pairs, Sketch) else Sketch()
     asked = Asked(options, kernels, as_method(method), sketch, calibration, budget, shuffle)
     if is_profile(x) or is_profile(y):
