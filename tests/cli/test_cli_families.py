@@ -73,7 +73,7 @@ def test_independence_says_what_the_library_says(run):
     [
         (("gof", "x.csv", "--model", "norml"), "`--model` must be normal"),
         (("gof", "x.csv", "--model", "t:five"), "`--model` must have numbers after the colon"),
-        (("gof", "x.csv", "--model", "gamma"), "does not have its parameters"),
+        (("gof", "x.csv", "--model", "gamma"), "must have its parameters"),
         (("gof", "x.csv", "--model", "gamma:-1"), "parameters out of range"),
         (("gof", "x.csv", "--model", "gamma:3"), "density is zero"),
         (("gof", "x.csv", "--model", "expon"), "density zero at the ends of its support"),
