@@ -112,6 +112,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", default=[2000, 20_000])
     parser.add_argument("--frequencies", type=int, default=16)
     parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
     parser.add_argument("--cases", nargs="*", help="parts of the names of cases")
     options = parser.parse_args()
     print("| case | n | rejects | without a word | approximate | not relied on | blocks |")
@@ -122,7 +123,7 @@ def main():
         for n in options.sizes:
             done = [
                 trial(make, n, seed, options.frequencies, options.flips)
-                for seed in range(options.trials)
+                for seed in range(options.first, options.first + options.trials)
             ]
             rejected, exact, poor, units = np.array(done, dtype=float).T
             low, high = binomtest(int(rejected.sum()), len(done)).proportion_ci(method="wilson")
