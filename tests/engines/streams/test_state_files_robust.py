@@ -27,7 +27,7 @@ def fed(kind=TwoSampleAccumulator, scale=1.0):
         acc = kind(NORMAL)
         acc.update(x)
         return acc
-    acc = kind()
+    acc = kind(pairs="adjacent")
     acc.update(x, y)
     return acc
 

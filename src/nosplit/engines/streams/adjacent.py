@@ -10,6 +10,7 @@ from nosplit.data.encoding import Encoding
 from nosplit.data.fit_encoding import fit_encoding
 from nosplit.data.frames import as_source, is_table
 from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.batches import check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
 from nosplit.engines.streams.two_sample import (
     FLIPS,
@@ -73,10 +74,12 @@ class AdjacentAccumulator(TwoSampleAccumulator):
             flow = replace(flow, family=TwoSamples(self.ratio, recipe))
         width = None if waiting is None else waiting[0].shape[1]
         batch, omitted = two_sides(x, y, encoding, width)
+        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if batch is not None:
-            state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
-            self._state = flow.feed(state, batch)
+            check_sizes(batch, state.bank)
+            state = flow.feed(state, batch)
             self._flow, self._encoding = flow, encoding
+        self._state = state
 
     def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
         """Test with what has come so far, by the closed form."""

@@ -16,13 +16,10 @@ from nosplit.data.fit_encoding import read_one
 from nosplit.data.frames import NUMBER, as_source, code_of, is_table
 from nosplit.data.options import Options
 from nosplit.errors import InputError, NonFiniteError
-from nosplit.kernels import IMQ, Gaussian, Laplace, Matern, Polynomial
+from nosplit.kernels import Polynomial
 
 __all__ = ["Side", "batch_rows", "check_sizes", "kept_together"]
 
-# Numbers of which products of products are finite, also if they are added up; and squares are.
-FOURTH_POWERS, SQUARES = 1e72, 1e150
-BOUNDED = (Gaussian, Laplace, IMQ, Matern)
 
 # The fourth power of larger numbers would overflow, in pairs that no one could take back.
 LARGEST = 1e70
@@ -110,19 +107,18 @@ def _length(value: Any) -> int:
     return as_source(value, "x").n_rows if is_table(value) else len(np.atleast_1d(value))
 
 
-def check_sizes(rows: Sequence[NDArray[Any]], bank: Any) -> None:
-    """Refuse numbers with which no kernel's values would be finite, before they wait for others.
+def check_sizes(rows: Sequence[NDArray[Any]], bank: Any = None) -> None:
+    """Refuse numbers whose powers would not be finite, before they wait for others.
 
     Later it would be too late: what was taken in cannot be told from what came before.
     """
     kernels = () if bank is None else bank.kernels
-    bounded = bool(kernels) and all(isinstance(k, BOUNDED) for k in kernels)
     degree = max([k.degree for k in kernels if isinstance(k, Polynomial)], default=1)
-    most = SQUARES if bounded else FOURTH_POWERS ** (1.0 / degree)
-    largest = max((float(np.max(np.abs(side), initial=0.0)) for side in rows), default=0.0)
-    if largest > most:
+    most = LARGEST ** (1.0 / degree)
+    farthest = max(float(np.max(np.abs(side), initial=0.0)) for side in rows)
+    if farthest > most:
         raise NonFiniteError(
-            f"The kernels' values would not be finite: the largest number is {largest:.2g} in "
+            f"The kernels' values would not be finite: the largest number is {farthest:.2g} in "
             f"size, and up to {most:.2g} will do. Nothing of this batch was taken in. Rescale the "
             "data, for example to unit variance."
         )

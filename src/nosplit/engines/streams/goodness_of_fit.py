@@ -111,7 +111,7 @@ class GoodnessOfFitAccumulator(Accumulator):
         if rows is not None:
             rows = np.ascontiguousarray(rows, dtype=np.float64)
             batch = rows, scores_of(self._score, rows)
-            check_sizes(batch, None)  # scores are multiplied, whatever the kernels
+            check_sizes(batch)  # scores may be larger than rows
             state, self._encoding = self._flow.feed(state, batch), side.encoding
         self._state = state
 

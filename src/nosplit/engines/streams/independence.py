@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit.data.encoding import Encoding
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import Side, batch_rows, check_sizes, kept_together
+from nosplit.engines.streams.batches import Side, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
@@ -120,7 +120,6 @@ class IndependenceAccumulator(Accumulator):
         if one is None or two is None:
             self._state = state
             return
-        check_sizes((one, two), None)
         discrete = sides[0].discrete, sides[1].discrete
         if self._discrete not in (None, discrete):
             raise InputError(
