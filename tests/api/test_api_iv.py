@@ -353,7 +353,10 @@ BAD_KERNELS = {
         [Own(lambda a, b: np.full(len(a), np.nan), lambda a, b: np.nan * _ones(a, b)), Linear()],
         says("The kernels' values are not finite"),
     ),
-    "too steep": ([Polynomial(4000)], says("The kernels' values are not finite", "Rescale")),
+    "too steep": (
+        [Own(lambda a, b: (a * b).sum(1) ** 4000, lambda a, b: (a @ b.T) ** 4000), Linear()],
+        says("The kernels' values are not finite", "Rescale"),
+    ),
 }
 
 

@@ -434,7 +434,7 @@ def test_kernels_of_ones_own():
     assert nosplit.two_sample_test(x, y, kernels=own, **FAST).kernels == tuple(own)
     named = nosplit.two_sample_test(x, y, kernels="paper2", **FAST)
     assert [type(k).__name__ for k in named.kernels] == [
-        "OnColumns", "OnColumns", "OnColumns", "OnColumns", "Product", "Product",
+        "OnColumns", "OnColumns", "OnColumns", "OnColumns", "Product",
     ]  # fmt: skip
     numbers = nosplit.two_sample_test(x, y, columns=["age", "count"], kernels="paper2", **FAST)
     assert [type(k).__name__ for k in numbers.kernels] == ["Gaussian", "Linear"]

@@ -288,7 +288,8 @@ def test_sign_flips_against_numpy(pairs, n):
     part = accumulate_draws(units, pairing, draws)
     expected = (signs[:, index[:, 0]] * signs[:, index[:, 1]]) @ h.T
     scale = np.sqrt((h**2).sum(axis=1))
-    assert np.max(np.abs(part.sums - expected) / scale) < 1e-12
+    # Values of a tile are rounded to whole steps, so that sums of them are exact in float32.
+    assert np.max(np.abs(part.sums - expected) / scale) < 3e-4
     assert max(differences(part.moments, h)) < 1e-12
     np.testing.assert_allclose(part.second, h @ h.T, rtol=0, atol=1e-12 * scale.max() ** 2)
 
@@ -369,7 +370,8 @@ def test_draws_do_not_depend_on_workers_or_parts(pairs, n, m):
         done = accumulate_draws(units.part(part), pairing, own)
         again = accumulate(units.part(part), pairing)
         np.testing.assert_allclose(done.moments.mean, again.mean, rtol=1e-9, atol=1e-13)
-        np.testing.assert_allclose(done.sums[0], again.n * again.mean, rtol=1e-8, atol=1e-10)
+        size = np.sqrt(np.diagonal(done.second))
+        assert np.max(np.abs(done.sums[0] - again.n * again.mean) / size) < 3e-4
 
 
 # The paper ----------------------------------------------------------------------------------------

@@ -117,7 +117,8 @@ def test_job_size_makes_no_difference(pairs, job, monkeypatch):
             assert np.max(np.abs(got.mean - usual.moments.mean) / sd) < 1e-13
             assert np.max(np.abs(got.cov - usual.moments.cov) / np.outer(sd, sd)) < 1e-13
         scale = np.sqrt(np.diagonal(usual.second))
-        assert np.max(np.abs(other.sums - usual.sums) / scale) < 1e-12
+        # Values of a tile are rounded to steps of its own: sums of them are exact in float32.
+        assert np.max(np.abs(other.sums - usual.sums) / scale) < 3e-4
 
 
 @every_pairing
