@@ -33,8 +33,8 @@ class ScipyModel:
         """Whether the score has a finite variance at the finite ends of the support.
 
         Near an end the density goes as a power of the distance to it; the variance is finite for
-        powers above 1 only (gamma laws with a shape above 2). The wild bootstrap and the closed form of the Stein test need
-        it; samples drawn from the model do not.
+        powers above 1 only (gamma laws with a shape above 2). The wild bootstrap and the closed
+        form of the Stein test need it; samples drawn from the model do not.
         """
         return all(_order_of_zero(self.dist, end) > 1.0 + 1e-3 for end in _finite_ends(self.dist))
 
