@@ -5,7 +5,9 @@ import pytest
 from scipy import special, stats
 
 from nosplit import Gaussian, InputError, Matern, Sketch, Wild, goodness_of_fit_test, models
+from nosplit.api.sketches import sketched_fit
 from nosplit.errors import UnsafeAsymptoticsWarning
+from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ
 from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
 from nosplit.sketch.cells import Swaps
@@ -220,11 +222,20 @@ def test_level_of_random_signs_of_cells(law):
     assert hits <= stats.binom.isf(1e-4, trials, 0.08)
 
 
-def test_scores_that_rule_the_statistics_are_named():
+def test_scores_that_rule_the_statistics_are_named_once():
     x = np.random.default_rng(0).gamma(2.05, size=2000)  # E s² is nearly infinite
-    options = {"pairs": "sketch", "calibration": Wild(99)}
-    with pytest.warns(UnsafeAsymptoticsWarning, match="scores of a few rows are so large"):
-        goodness_of_fit_test(x, lambda x: 1.05 / x - 1.0, **options)
+    with pytest.warns(UnsafeAsymptoticsWarning) as seen:
+        goodness_of_fit_test(x, 1.05 / x - 1.0, pairs="sketch", calibration=Wild(99))
+    assert len(seen) == 1
+
+
+def test_skewed_sums_are_named_where_nothing_else_is():
+    x = np.exp(np.random.default_rng(0).standard_normal((500, 1)))
+    scores = -(1.0 + np.log(x)) / x
+    how, _ = plan_rows(SteinSizes(500, 500, 1, 4, 2), "sketch", Wild(99), None, 1.0, False)
+    rng = np.random.default_rng(0)
+    done = sketched_fit(x, scores, None, how, None, rng, True, 1, [])
+    assert any("so large" in text for _, text in done.outcome.caveats)
 
 
 def test_skewness_against_numpy():

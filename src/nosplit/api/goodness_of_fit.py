@@ -166,9 +166,8 @@ def goodness_of_fit_test(
             how, kind, doubts = how.otherwise, SIMULATE, []
         if isinstance(how.pairing, Sketch):
             done = sketched_fit(
-                *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers
+                *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers, doubts
             )
-            done.outcome.caveats += doubts
             return done.result(GOODNESS, len(x) + data.left_out, encoding)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
         again = _sampled(score, len(x), generator, scaler, kernels)

@@ -92,8 +92,12 @@ def sketched_fit(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
+    doubts: list[Caveat],
 ) -> Sketched:
-    """Test whether rows of these scores come from their model, by sums of Stein features."""
+    """Test whether rows of these scores come from their model, by sums of Stein features.
+
+    `doubts` are what is known already against random signs; without any, the sums are asked.
+    """
     pairing = _sketch_of(how)
     deal = deal_of(len(x), pairing.cells, rng, fewest=1, shuffle=shuffle)
     pilot = deal.pilot_rows()
@@ -109,7 +113,7 @@ def sketched_fit(
     outcome = test_draws(drawn, method, how.pairs)
     outcome.calibration = WILD
     outcome.caveats += looks_like_a_chain(SteinUnits(x, scores, Natural(), bank, range(len(x))))
-    outcome.caveats += _too_skewed(skewness(sketch, sums))
+    outcome.caveats += doubts or _too_skewed(skewness(sketch, sums))
     return Sketched(outcome, chosen, drawn.n_units, deal.n_dealt)
 
 

@@ -238,7 +238,8 @@ class Sketch(Complete):
     Parameters
     ----------
     cells : int
-        Cells of the smaller sample, about.
+        Cells of the smaller sample, about. Those of a test of independence keep as many sums as
+        a unit has observations, and there are 2 / `unit_size` as many of them.
     frequencies : int, optional
         Frequencies of a kernel; as many of 16, 32 and 64 as fit the budget by default.
 

@@ -562,8 +562,14 @@ def covariance(draws: CellDraws, units: Units, lenses: Sequence[Lens], m: int) -
     along = [draws.about_mean(units.along(lens)) for lens in lenses]
     both = list(zip(along, lenses, strict=True))
     own = np.concatenate([_with_itself(a, lens.gains, draws.looks) for a, lens in both])
-    rows = [[u.gains.T @ (a.T @ b) ** 2 @ v.gains for b, v in both] for a, u in both]
-    cov = (np.block(rows) - own @ own.T) / (2.0 * m)
+    starts = np.cumsum([0] + [lens.gains.shape[1] for lens in lenses])
+    total = np.empty((starts[-1], starts[-1]))
+    for i, (a, u) in enumerate(both):
+        for j, (b, v) in enumerate(both[: i + 1]):
+            block = u.gains.T @ (a.T @ b) ** 2 @ v.gains
+            rows, columns = slice(starts[i], starts[i + 1]), slice(starts[j], starts[j + 1])
+            total[rows, columns], total[columns, rows] = block, block.T
+    cov = (total - own @ own.T) / (2.0 * m)
     return np.asarray((cov + cov.T) / 2.0)
 
 
