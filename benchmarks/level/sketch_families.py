@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 from scipy.stats import binomtest
 
-from nosplit import Exact, Wild, goodness_of_fit_test, independence_test
+from nosplit import Exact, Sketch, Wild, goodness_of_fit_test, independence_test
 
 # A sample of n rows, and the score of its law.
 FITS = {
@@ -58,21 +58,21 @@ PAIRS = {
 }
 
 
-def fit(draw, score, rows, draws):
+def fit(draw, score, rows, draws, pairs):
     def one(rng):
         x = draw(rng, rows)
         found = goodness_of_fit_test(
-            x, score, pairs="sketch", calibration=Wild(draws), rng=rng, workers=1
+            x, score, pairs=pairs, calibration=Wild(draws), rng=rng, workers=1
         )
         return found.pvalue <= 0.05, any("so large" in text for text in found.warnings)
 
     return one
 
 
-def independence(draw, rows, draws):
+def independence(draw, rows, draws, pairs):
     def one(rng):
         found = independence_test(
-            *draw(rng, rows), pairs="sketch", calibration=Exact(draws), rng=rng, workers=1
+            *draw(rng, rows), pairs=pairs, calibration=Exact(draws), rng=rng, workers=1
         )
         return found.pvalue <= 0.05, False
 
@@ -91,6 +91,7 @@ def main():
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--draws", type=int, default=199)
+    parser.add_argument("--frequencies", type=int, default=16)
     parser.add_argument("--only", choices=("fit", "independence"))
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -99,7 +100,7 @@ def main():
             print(f"\n{title}, n = {args.rows:,}, {args.trials} trials\n")
             print("| | rejected at .05 | warned |\n|---|---|---|")
             for seed, (name, case) in enumerate(cases.items()):
-                how = args.rows, args.draws
+                how = args.rows, args.draws, Sketch(frequencies=args.frequencies)
                 one = fit(*case, *how) if title == "fit" else independence(case, *how)
                 line(name, one, args.trials, seed)
 
