@@ -5,10 +5,11 @@ import pytest
 
 from nosplit.kernels import Gaussian, Linear
 from nosplit.kernels.recipes import as_recipe
-from nosplit.sketch.cells import Swaps, drawn_statistics, units_of
+from nosplit.sketch.cells import drawn_statistics, units_of
 from nosplit.sketch.dealing import layout_of
 from nosplit.sketch.maps import fit_map
 from nosplit.sketch.sums import sketch_rows
+from nosplit.sketch.swaps import Swaps
 
 KERNELS = Gaussian(1.0), Linear()
 

@@ -14,8 +14,8 @@ from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.spectral import default_eigenbases, sorted_rows
 from nosplit.sketch.bins import fit_bins
-from nosplit.sketch.cells import Swaps
 from nosplit.sketch.rows import _fit, _places, column_counts, look_at_rows, number_of_bins
+from nosplit.sketch.swaps import Swaps
 
 ALARM = 1e-6
 

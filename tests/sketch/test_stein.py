@@ -10,11 +10,11 @@ from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ
 from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
-from nosplit.sketch.cells import Swaps
 from nosplit.sketch.dealing import Deal, deal_of
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.stein import fit_stein_map
 from nosplit.sketch.stein_sums import SteinSums, sketch_scored_rows, skewness, stein_statistics
+from nosplit.sketch.swaps import Swaps
 
 KERNELS = Gaussian(1.0), IMQ(2.0), Constant(), BoundedLinear()
 ROOT = np.linalg.cholesky([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 0.7]])

@@ -15,16 +15,11 @@ import numpy as np
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
-from nosplit.sketch.cells import (
-    Lens,
-    Units,
-    column_lenses,
-    kernel_view,
-    pair_lenses,
-    units_of,
-)
+from nosplit.sketch.cells import units_of
+from nosplit.sketch.lenses import column_lenses, kernel_view, pair_lenses
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
+from nosplit.sketch.units import Lens, Units
 
 __all__ = ["neighbours_alike"]
 

@@ -24,21 +24,10 @@ from nosplit.sketch.bins import (
     edge_table,
     fit_bins,
 )
-from nosplit.sketch.cells import (
-    DRAWS,
-    EXACT,
-    Array32,
-    ColumnView,
-    Lens,
-    Swaps,
-    Units,
-    column_draws,
-    covariance,
-    lenses_of_bins,
-    look,
-    mapped,
-    means_of,
-)
+from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
+from nosplit.sketch.lenses import ColumnView, lenses_of_bins
+from nosplit.sketch.swaps import DRAWS, Swaps
+from nosplit.sketch.units import EXACT, Array32, Lens, Units
 
 __all__ = ["column_counts", "look_at_rows", "number_of_bins"]
 

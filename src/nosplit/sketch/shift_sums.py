@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
-from nosplit.sketch.cells import Units, chunks_of, kernel_view, statistics_under, whole_units
+from nosplit.sketch.cells import statistics_under
 from nosplit.sketch.dealing import Deal
+from nosplit.sketch.lenses import kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.sums import total_of
+from nosplit.sketch.swaps import chunks_of
 from nosplit.sketch.tensor import TensorMap
+from nosplit.sketch.units import Units, whole_units
 
 __all__ = ["ShiftSums", "Shifts", "shift_statistics", "sketch_observations"]
 

@@ -12,19 +12,14 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
-from nosplit.sketch.cells import (
-    ColumnView,
-    Lens,
-    Swaps,
-    Units,
-    kernel_view,
-    statistics_under,
-    whole_units,
-)
+from nosplit.sketch.cells import statistics_under
 from nosplit.sketch.dealing import Deal
+from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.stein import SteinMap
 from nosplit.sketch.sums import MULTIPLE, total_of
+from nosplit.sketch.swaps import Swaps
+from nosplit.sketch.units import Lens, Units, whole_units
 
 __all__ = ["SteinSums", "sketch_scored_rows", "skewness", "stein_statistics"]
 

@@ -26,8 +26,9 @@ from nosplit import (
 from nosplit.data.fit_encoding import fit_encoding
 from nosplit.engines.streams.cells import BlockSums
 from nosplit.engines.streams.settling import settle_blocks
-from nosplit.sketch.cells import Slots, drawn_statistics, units_of
+from nosplit.sketch.cells import drawn_statistics, units_of
 from nosplit.sketch.order import neighbours_alike
+from nosplit.sketch.swaps import Slots
 
 KERNELS = (Gaussian(1.0), Linear())
 # Few blocks and frequencies, so that blocks are merged early and tests are quick.

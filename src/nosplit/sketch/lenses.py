@@ -1,0 +1,144 @@
+"""Kernels and columns as quadratic forms of the numbers of a cell: plain, flattened, by bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.types import Array
+from nosplit.sketch.maps import SketchMap
+from nosplit.sketch.swaps import CellDraws
+from nosplit.sketch.units import Lens, Units
+
+__all__ = [
+    "REGULARISATIONS",
+    "ColumnView",
+    "KernelView",
+    "column_lenses",
+    "kernel_view",
+    "lenses_of_bins",
+    "pair_lenses",
+]
+
+# Flattened kernels divide by λ + γλ_max, for these γ.
+REGULARISATIONS = (1e-1, 1e-3)
+
+# Thresholds of the cumulative statistic of a column.
+THRESHOLDS = 31
+
+# A statistic whose variance is this share of its squared mean is taken to be constant.
+CONSTANT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class KernelView:
+    """The numbers that kernels look at, and how.
+
+    Attributes
+    ----------
+    units : Units
+        The numbers.
+    lenses : list of Lens
+        One for each plain kernel: its statistic first, then those with a flattened spectrum.
+    flattened : array of bool
+        Which of all the statistics are of flattened kernels.
+    """
+
+    units: Units
+    lenses: list[Lens]
+    flattened: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnView:
+    """Numbers that show columns, or pairs of them; lenses on them, and what each looks at."""
+
+    units: Units
+    lenses: list[Lens]
+    columns: NDArray[np.int64]
+
+
+def kernel_view(
+    features: Sequence[tuple[NDArray[np.int64], Array]],
+    draws: CellDraws,
+    units: Units,
+    regularisations: Sequence[float] = REGULARISATIONS,
+) -> KernelView:
+    """Plain kernels, and the same with a flattened spectrum.
+
+    The second moment of the units changes under no draw. Along its eigenvectors, a kernel divides
+    squares by λ + γλ_max where a plain one does not.
+
+    Parameters
+    ----------
+    features : sequence of (array of int, array)
+        For each kernel, the places of its numbers in a cell, and the value of a step of each.
+    draws : CellDraws
+        What draws do.
+    units : Units
+        The numbers.
+    regularisations : sequence of float
+        The γ.
+    """
+    lenses, flattened = [], []
+    for where, steps in features:
+        steps = steps * units.steps[where]
+        part = draws.about_mean(units.values[:, where] * steps)
+        values, axes = np.linalg.eigh(part.T @ part)
+        largest = max(float(values[-1]), np.finfo(np.float64).tiny)
+        # The spectrum of one number is flat: a copy of a kernel is of no use, and no help to OST.
+        several = regularisations if len(where) > 1 else ()
+        flat = [1.0 / (np.maximum(values, 0.0) / largest + g) for g in several]
+        gains = np.stack([np.ones_like(values), *flat], axis=1)
+        lenses.append(Lens(where, steps[:, None] * axes, gains))
+        flattened += [False, *(True for _ in several)]
+    return KernelView(units, lenses, np.array(flattened))
+
+
+def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:
+    """For each column its lenses on bins: cumulative (Anderson-Darling), and bin by bin.
+
+    `pooled` counts the rows of all cells in each bin, which no draw changes.
+    """
+    found, start = [], 0
+    for bins in sketch.bins:
+        where = np.arange(start, start + len(bins))
+        start += len(bins)
+        lenses = lenses_of_bins(where, pooled[where], categories=bins.categories)
+        found.append([_in_steps(lens, units.steps[where]) for lens in lenses])
+    return found
+
+
+def pair_lenses(sketch: SketchMap, units: Units) -> list[Lens]:
+    """For each pair of columns a lens on the products of their scores."""
+    start = sketch.n_features - 4 * len(sketch.pairs)
+    places = start + np.arange(4 * len(sketch.pairs)).reshape(-1, 4)
+    return [Lens(w, units.steps[w], np.ones((4, 1))) for w in places]
+
+
+def _in_steps(lens: Lens, steps: Array) -> Lens:
+    """A lens on numbers that were divided by steps."""
+    return replace(lens, axes=(steps if lens.axes.ndim == 1 else steps[:, None]) * lens.axes)
+
+
+def lenses_of_bins(
+    where: NDArray[np.int64] | slice, counts: Array, *, categories: bool
+) -> list[Lens]:
+    """Lenses on the bins of a column, of so many pooled rows each."""
+    size = len(counts)
+    share = counts / max(counts.sum(), 1.0)
+    live = share > 0
+    single = np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0)
+    fine = Lens(where, single, np.ones((size, 1)))
+    if categories or np.count_nonzero(live) <= 2:
+        return [fine]
+    below = np.cumsum(share)
+    levels = np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1)
+    chosen = np.unique(np.minimum(np.searchsorted(below, levels), size - 2))
+    variance = below[chosen] * (1.0 - below[chosen])
+    chosen, variance = chosen[variance > 0], variance[variance > 0]
+    steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
+    return [Lens(where, steps, np.ones((len(chosen), 1))), fine]

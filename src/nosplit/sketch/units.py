@@ -1,0 +1,63 @@
+"""Numbers of cells in whole steps, and ways to look at sums of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.types import Array
+
+__all__ = ["EXACT", "Array32", "Lens", "Units", "whole_units"]
+
+Array32 = NDArray[np.float32]
+
+# Integers up to here are exact in float32, sums of them too.
+EXACT = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """One way to look at the sum of features: kernels that are quadratic forms of the same numbers.
+
+    Attributes
+    ----------
+    where : array of int, or slice
+        Places of the numbers in a cell.
+    axes : array, shape (len(where), k) or (len(where),)
+        Directions in which they are looked at; one number each for the numbers as they are.
+    gains : array, shape (k, s)
+        Weights of the squares along these directions, a column for each of s kernels.
+    """
+
+    where: NDArray[np.int64] | slice
+    axes: Array
+    gains: Array
+
+    def along(self, numbers: NDArray[Any]) -> Array:
+        """Numbers of cells, or sums of them, along the axes."""
+        own = numbers[:, self.where].astype(np.float64)
+        return own * self.axes if self.axes.ndim == 1 else np.asarray(own @ self.axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Cells, or differences of them, in integers, and the value of a step of each column."""
+
+    values: Array32
+    steps: Array
+
+    def along(self, lens: Lens) -> Array:
+        """Units along the axes of a lens."""
+        return lens.along(self.values)
+
+
+def whole_units(values: Array, terms: int) -> Units:
+    """Units rounded so that sums of so many of them are exact in float32.
+
+    Products are then the same however they are cut, and draws that tie, tie exactly.
+    """
+    steps = np.maximum(np.abs(values).max(axis=0) * terms / EXACT, 1.0)
+    return Units(np.rint(values / steps).astype(np.float32), steps)
