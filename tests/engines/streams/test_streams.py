@@ -175,7 +175,7 @@ def test_kernels_do_not_depend_on_the_batches_properties(x_cuts, y_cuts):
 
 
 def test_goodness_of_fit_against_one_call():
-    x = np.random.default_rng(0).normal(size=(4000, 2))
+    x = np.random.default_rng(0).normal(size=(5000, 2))
     kernels = [Gaussian(1.0), Gaussian(3.0)]
     acc = GoodnessOfFitAccumulator(NORMAL, kernels)
     for part in cut(x, [1, 17, 2000, 2001]):
@@ -186,10 +186,10 @@ def test_goodness_of_fit_against_one_call():
     res = acc.result()
     assert_same(acc.moments, Moments(expected.n_pairs, *moments_of(expected)))
     assert res.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
-    assert (res.n_used, res.n_left_out) == (4000, 0)
+    assert (res.n_used, res.n_left_out) == (5000, 0)
     few = GoodnessOfFitAccumulator(NORMAL, kernels)
-    few.update(x[:1000])
-    with pytest.warns(NosplitWarning, match="pairs are few"):
+    few.update(x[:4000])  # two columns need more pairs than one
+    with pytest.warns(NosplitWarning, match="2000 pairs are few"):
         few.result()
 
 
@@ -638,7 +638,7 @@ def test_independence_of_tables(tmp_path):
 def test_goodness_of_fit_of_tables(tmp_path):
     pd = pytest.importorskip("pandas")
     x = pd.DataFrame(
-        np.random.default_rng(0).normal(size=(1200, 2)) * [1.0, 2.0], columns=["a", "b"]
+        np.random.default_rng(0).normal(size=(2600, 2)) * [1.0, 2.0], columns=["a", "b"]
     )
     model = models.MultivariateNormal([0.0, 0.0], [[1.0, 0.0], [0.0, 4.0]])
     acc, plain = (GoodnessOfFitAccumulator(model, Gaussian(1.0)) for _ in range(2))
@@ -650,7 +650,7 @@ def test_goodness_of_fit_of_tables(tmp_path):
     acc.save(tmp_path / "state")
     again = GoodnessOfFitAccumulator.load(tmp_path / "state", score=model)
     again.update(x)
-    assert again.counts()["n_used"] == 2400
+    assert again.counts()["n_used"] == 5200
     for bad in (x.assign(b="text"), np.array([["a", "b"]]), x.to_numpy()):
         with pytest.raises(InputError):
             again.update(bad)

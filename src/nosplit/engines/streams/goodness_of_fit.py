@@ -143,4 +143,5 @@ class GoodnessOfFitAccumulator(Accumulator):
         return len(sides[0]) if sides else 0
 
     def _caveats(self, outcome: Outcome) -> list[Caveat]:
-        return stein_caveats(outcome)
+        waiting = self._state.waiting
+        return stein_caveats(outcome, 0 if waiting is None else waiting[0].shape[1])
