@@ -36,6 +36,7 @@ def test_too_few_pairs_are_found_out():
     assert "does not hold" in str(check)
 
 
+@pytest.mark.filterwarnings("ignore:Every kernel's statistic is below zero")
 def test_reused_pairs_give_the_law_of_whole_tests():
     """p-values by signs and by whole tests on new splits: Kolmogorov-Smirnov at 1e-4."""
     rng = np.random.default_rng(2)
