@@ -124,12 +124,14 @@ def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None
         )
     rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
     total = n + m + x.omitted + y.omitted
-    # Cells of a sketch may be more than the rows of its smaller sample.
-    same = total == rows and (res.pairs == "sketch" or min(n, m) >= res.n_units)
+    # Units may be cells of a sketch, or all rows: then they say nothing of the smaller sample.
+    paired = res.pairs != "sketch" and res.n_units < res.n_used
+    smallest = res.n_units if paired else 0
+    same = total == rows and min(n, m) >= smallest
     if not same and not (some and total < rows):
+        least = f" and {smallest:,} or more in the smaller sample" if paired else ""
         raise InputError(
-            f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all and "
-            f"{res.n_units:,} or more in the smaller sample; "
+            f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all{least}; "
             f"got {n + x.omitted:,} and {m + y.omitted:,}."
         )
 
