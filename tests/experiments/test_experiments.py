@@ -38,7 +38,7 @@ from nosplit.experiments.journal import Journal
 from nosplit.experiments.normals import LEVELS, theorem_methods
 from nosplit.experiments.runner import run
 from nosplit.experiments.statistics import METHODS, Statistics, pair_values, stack
-from nosplit.experiments.table import COLUMNS, Row, read_csv
+from nosplit.experiments.table import COLUMNS, TableRow, read_csv
 from nosplit.experiments.work import Cell, Chunk, Count, Task, tasks_of
 from nosplit.kernels import paper_kernels
 
@@ -292,7 +292,7 @@ def test_every_figure_is_there_and_on_the_page(out):
 
 
 def row(rejections, trials=1000, method="ost"):
-    return Row("type2", "blobs", 6, 1000, method, trials, rejections)
+    return TableRow("type2", "blobs", 6, 1000, method, trials, rejections)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_methods_are_compared_chunk_by_chunk():
     better = [50 + i % 7 for i in range(40)]
     worse = [b - (i % 2) for i, b in enumerate(better)]
     rows = [
-        Row("type2", "blobs", 6, 1000, "ost", 4000, sum(counts), tuple(counts))
+        TableRow("type2", "blobs", 6, 1000, "ost", 4000, sum(counts), tuple(counts))
         for counts in (better, worse)
     ]
     assert all_clear("a claim", [versus(*rows)]).supported

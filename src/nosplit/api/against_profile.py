@@ -11,7 +11,7 @@ import numpy as np
 from nosplit.api.profile import load_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
-from nosplit.engines.profiles import Comparison, compare_profiles, compare_with_profile
+from nosplit.engines.profiles import ProfileComparison, compare_profiles, compare_with_profile
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact, resolve_calibration
 from nosplit.inference.plan import SKETCH_FLIPS
@@ -41,7 +41,7 @@ def against_profile(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
-) -> Comparison:
+) -> ProfileComparison:
     """Both samples as cells, where one of them is a profile, or both are."""
     _check_asked(kernels, pairs, options)
     profiles = [_loaded(value) for value in (x, y)]

@@ -36,14 +36,14 @@ from nosplit.sketch.stein import fit_stein_map
 from nosplit.sketch.stein_sums import sketch_scored_rows, skewness, stein_statistics
 from nosplit.sketch.tensor import fit_tensor_map
 
-__all__ = ["Sketched", "sketched_fit", "sketched_independence"]
+__all__ = ["SketchOutcome", "sketched_fit", "sketched_independence"]
 
 # Share of skewness from which random signs are not trusted: see `skewness`.
 TOO_SKEWED = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Sketched:
+class SketchOutcome:
     """What a sketch says, on its way to a result."""
 
     outcome: Outcome
@@ -93,7 +93,7 @@ def sketched_fit(
     shuffle: bool,
     workers: int | None,
     doubts: list[Caveat],
-) -> Sketched:
+) -> SketchOutcome:
     """Test whether rows of these scores come from their model, by sums of Stein features.
 
     `doubts` are what is known already against random signs; without any, the sums are asked.
@@ -114,7 +114,7 @@ def sketched_fit(
     outcome.calibration = WILD
     outcome.caveats += looks_like_a_chain(SteinUnits(x, scores, Natural(), bank, range(len(x))))
     outcome.caveats += doubts or _too_skewed(skewness(sketch, sums))
-    return Sketched(outcome, chosen, drawn.n_units, deal.n_dealt)
+    return SketchOutcome(outcome, chosen, drawn.n_units, deal.n_dealt)
 
 
 def _too_skewed(share: float) -> list[Caveat]:
@@ -138,7 +138,7 @@ def sketched_independence(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
-) -> Sketched:
+) -> SketchOutcome:
     """Test whether two variables are independent, by sums of products under all shifts."""
     pairing, q = _sketch_of(how), round(sizes.q)
     deal = deal_of(len(x.rows), sizes.cells(pairing), rng, fewest=q, unit=q, shuffle=shuffle)
@@ -159,4 +159,4 @@ def sketched_independence(
     sums = sketch_observations(sketch, x.rows, y.rows, deal, q, workers)
     drawn = shift_statistics(sketch, sums, flips=how.flips, key=_key(rng), workers=workers)
     outcome = test_draws(drawn, method, how.pairs)
-    return Sketched(outcome, tensors, drawn.n_units, deal.n_dealt)
+    return SketchOutcome(outcome, tensors, drawn.n_units, deal.n_dealt)

@@ -17,8 +17,8 @@ from nosplit.data.frames import Raw, Source, as_source, is_table
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples
 from nosplit.engines.reading import Columns
-from nosplit.engines.sides import Batches, Side, sketch_batches
-from nosplit.engines.sketching import ROWS, Census, Task
+from nosplit.engines.sides import Batches, SampleSide, sketch_batches
+from nosplit.engines.sketching import ROWS, Census, SketchTask
 from nosplit.errors import NonFiniteError
 from nosplit.sketch.sums import CellSums, sketch_rows
 
@@ -46,7 +46,7 @@ class ArraySide:
         return self.rows[rows]
 
     def sums(
-        self, task: Task, side: int, workers: int | None, step: Callable[[int], None] | None
+        self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None
     ) -> CellSums:
         """Its sketch."""
         try:
@@ -109,7 +109,7 @@ class TableSide:
         return Source(self.name, tuple(self.titles), len(rows), raws.__getitem__, self.table)
 
     def sums(
-        self, task: Task, side: int, workers: int | None, step: Callable[[int], None] | None
+        self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None
     ) -> CellSums:
         """Its sketch."""
         return sketch_batches(task, side, self.numbered(), workers, step)
@@ -126,14 +126,14 @@ class TableSide:
             first += len(part)
 
 
-def side_in_memory(value: Any, name: str, options: Options) -> Side:
+def side_in_memory(value: Any, name: str, options: Options) -> SampleSide:
     """A sample in memory beside one that is not; columns are named one by one."""
     if options.idle and not is_table(value):
         return ArraySide(name, check_sample(value, name, finite=False))
     return TableSide.of(read_one(as_source(value, name), options), 0, name)
 
 
-def sides_of(data: Samples) -> tuple[Side, Side]:
+def sides_of(data: Samples) -> tuple[SampleSide, SampleSide]:
     """Two samples in memory."""
     if data.read is None:
         return ArraySide("x", data.x), ArraySide("y", data.y)

@@ -31,7 +31,7 @@ from nosplit.sketch.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, 
 
 __all__ = [
     "CAREFUL",
-    "Comparison",
+    "ProfileComparison",
     "compare_profiles",
     "compare_with_profile",
     "make_part",
@@ -135,7 +135,7 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ProfileComparison:
     """Two sketches with the map of a profile, and what a result says of them."""
 
     sketched: Sketched
@@ -153,7 +153,7 @@ def compare_with_profile(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
-) -> Comparison:
+) -> ProfileComparison:
     """Cells of a new sample, and those of a profile that are as large."""
     later = _later(profile, value, label, exclude, nan_policy)
     n = len(later.rows)
@@ -166,10 +166,12 @@ def compare_with_profile(
     new = _dealt(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
     sketched = _sketched(profile, new, profile.level(number), c, lag)
-    return Comparison(sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out)
+    return ProfileComparison(
+        sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out
+    )
 
 
-def compare_profiles(ours: Profile, theirs: Profile) -> Comparison:
+def compare_profiles(ours: Profile, theirs: Profile) -> ProfileComparison:
     """Cells of two profiles of the same recipe, of the size with which most is seen."""
     check_alike(ours, theirs, "compared")
     both = list(zip(ours.levels, theirs.levels, strict=False))
@@ -180,7 +182,7 @@ def compare_profiles(ours: Profile, theirs: Profile) -> Comparison:
     cells = ours.level(number), theirs.level(number)
     sketched = _sketched(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
     rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
-    return Comparison(sketched, ours, rows)
+    return ProfileComparison(sketched, ours, rows)
 
 
 def _sketched(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:

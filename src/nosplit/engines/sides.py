@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
-from nosplit.engines.sketching import Census, Task
+from nosplit.engines.sketching import Census, SketchTask
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["Batches", "Side", "Sides", "sketch_batches"]
+__all__ = ["Batches", "SampleSide", "Sides", "sketch_batches"]
 
 # Threads beyond which one that decodes cannot feed the others.
 MOST_THREADS = 8
@@ -24,7 +24,7 @@ Batches = Generator[tuple[int, Any], None, None]
 Step = Callable[[int], None]
 
 
-class Side(Protocol):
+class SampleSide(Protocol):
     """One of two samples."""
 
     @property
@@ -44,7 +44,7 @@ class Side(Protocol):
         """Rows with some numbers, ascending."""
         ...
 
-    def sums(self, task: Task, side: int, workers: int | None, step: Step | None) -> CellSums:
+    def sums(self, task: SketchTask, side: int, workers: int | None, step: Step | None) -> CellSums:
         """Its sketch."""
         ...
 
@@ -53,8 +53,8 @@ class Side(Protocol):
 class Sides:
     """Two samples, one after the other."""
 
-    x: Side
-    y: Side
+    x: SampleSide
+    y: SampleSide
     workers: int | None = None
     progress: bool = False
 
@@ -76,7 +76,7 @@ class Sides:
             found = pool.map(lambda one: one[0].pilot(one[1]), both)
             return next(found), next(found)
 
-    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+    def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
         """The sketches of both."""
         total = task.layout.x.n + task.layout.y.n
         with progress_bar(self.progress, total) as step:
@@ -87,7 +87,7 @@ class Sides:
 
 
 def sketch_batches(
-    task: Task, side: int, batches: Batches, workers: int | None, step: Step | None = None
+    task: SketchTask, side: int, batches: Batches, workers: int | None, step: Step | None = None
 ) -> CellSums:
     """The sketch of a sample that is read in batches, in order.
 

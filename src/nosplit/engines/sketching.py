@@ -40,10 +40,10 @@ __all__ = [
     "ROWS",
     "Asked",
     "Census",
-    "Look",
     "Pair",
+    "PilotLook",
     "Prepared",
-    "Task",
+    "SketchTask",
     "look_at",
     "prepare",
     "sketch_pair",
@@ -75,7 +75,7 @@ class Census:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SketchTask:
     """What is done with rows wherever they are: made numbers of, and added to their cells.
 
     Attributes
@@ -141,7 +141,7 @@ class Pair(Protocol):
         """Rows with some numbers, ascending, of both: tables, arrays or `Source`."""
         ...
 
-    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+    def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
         """The sketches of both."""
         ...
 
@@ -165,7 +165,7 @@ class Prepared:
 
     census: tuple[Census, Census]
     plan: Plan
-    task: Task
+    task: SketchTask
     lag: int
 
     @property
@@ -175,7 +175,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class PilotLook:
     """What sizes and some rows tell: how rows are dealt to cells, and become numbers.
 
     Attributes
@@ -201,7 +201,7 @@ class Look:
 
 def look_at(
     pair: Pair, options: Options, cells: int, rng: np.random.Generator, shuffle: bool
-) -> Look:
+) -> PilotLook:
     """Count both samples, and look at their pilot rows and at how alike neighbours are.
 
     Where rows depend on those before them, blocks of rows are dealt whole, and there are other
@@ -226,7 +226,7 @@ def look_at(
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block)
         pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
         encoding, rows = _encoded(pilot, layout, pair.names, options, census)
-    return Look(census, layout, encoding, rows, lag)
+    return PilotLook(census, layout, encoding, rows, lag)
 
 
 def _read(
@@ -291,7 +291,9 @@ def prepare(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
         cells=layout.n_cells,
         key=int(rng.integers(2**63)),
     )
-    return Prepared(look.census, plan, Task(pair.names, Reader(encoding), sketch, layout), look.lag)
+    return Prepared(
+        look.census, plan, SketchTask(pair.names, Reader(encoding), sketch, layout), look.lag
+    )
 
 
 def _encoded(

@@ -19,7 +19,7 @@ from nosplit.experiments.pictures import (
     samples_figure,
     theorem_figure,
 )
-from nosplit.experiments.table import Row
+from nosplit.experiments.table import TableRow
 from nosplit.experiments.work import Study
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class Experiment:
     figure: str
     title: str
     study: str | None
-    draw: Callable[[Sequence[Row], Sequence[float]], Figure]
-    claims: Callable[[Sequence[Row]], list[Verdict]]
+    draw: Callable[[Sequence[TableRow], Sequence[float]], Figure]
+    claims: Callable[[Sequence[TableRow]], list[Verdict]]
     methods: Sequence[str] = ()
     dims: Sequence[int] | None = None
     note: str = ""

@@ -19,7 +19,7 @@ from statistics import NormalDist, stdev
 from scipy import special
 
 from nosplit import InputError
-from nosplit.experiments.table import Row
+from nosplit.experiments.table import TableRow
 
 __all__ = [
     "Comparison",
@@ -65,13 +65,13 @@ class Comparison:
         return self.error * NormalDist().inv_cdf(1 - level)
 
 
-def _variance(row: Row) -> float:
+def _variance(row: TableRow) -> float:
     # One more success and failure: the error of a rate of 0 or 1 is not 0.
     p = (row.rejections + 1) / (row.trials + 2)
     return p * (1 - p) / row.trials
 
 
-def versus(better: Row, worse: Row) -> Comparison:
+def versus(better: TableRow, worse: TableRow) -> Comparison:
     """`better` rejects at least as often as `worse`."""
     text = f"{_place(better)}: {_short(better)} against {_short(worse)}"
     if worse.d != better.d:
@@ -86,13 +86,13 @@ def versus(better: Row, worse: Row) -> Comparison:
     return Comparison(difference, spread * math.sqrt(chunks) / better.trials, text, chunks)
 
 
-def at_least(row: Row, level: float) -> Comparison:
+def at_least(row: TableRow, level: float) -> Comparison:
     """The rate is at least `level`."""
     error = math.sqrt(level * (1 - level) / row.trials)
     return Comparison(row.rate - level, error, f"{_place(row)}: {_short(row)}")
 
 
-def at_most(row: Row, level: float) -> Comparison:
+def at_most(row: TableRow, level: float) -> Comparison:
     """The rate is at most `level`."""
     other = at_least(row, level)
     return Comparison(-other.difference, other.error, other.text)
@@ -141,23 +141,23 @@ def _examples(comparisons: Sequence[Comparison], word: str = "worst") -> str:
 
 
 def select(
-    rows: Iterable[Row],
+    rows: Iterable[TableRow],
     *,
     dataset: str | None = None,
     d: Collection[int] | None = None,
     n: int | None = None,
-) -> list[Mapping[str, Row]]:
+) -> list[Mapping[str, TableRow]]:
     """Points (dataset, d, n) of a figure, each with its rows by method."""
-    table: dict[tuple[str, int, int], dict[str, Row]] = {}
+    table: dict[tuple[str, int, int], dict[str, TableRow]] = {}
     for row in rows:
         if dataset in (None, row.dataset) and (d is None or row.d in d) and n in (None, row.n):
             table.setdefault((row.dataset, row.d, row.n), {})[row.method] = row
     return list(table.values())
 
 
-def _place(row: Row) -> str:
+def _place(row: TableRow) -> str:
     return f"{row.dataset} d={row.d} n={row.n}"
 
 
-def _short(row: Row) -> str:
+def _short(row: TableRow) -> str:
     return f"{row.method} {row.rate:.3f}"

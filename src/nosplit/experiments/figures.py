@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from nosplit import InputError
 from nosplit.experiments.statistics import ALPHA
-from nosplit.experiments.table import Row
+from nosplit.experiments.table import TableRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def error_grid(
-    rows: Sequence[Row], *, null: bool = False, log: bool = False, by_row: bool = True
+    rows: Sequence[TableRow], *, null: bool = False, log: bool = False, by_row: bool = True
 ) -> Figure:
     """Errors against n: a row for each dataset and a column for each number of kernels.
 
@@ -105,7 +105,7 @@ def error_grid(
     return figure
 
 
-def dimension_figure(rows: Sequence[Row], title: str) -> Figure:
+def dimension_figure(rows: Sequence[TableRow], title: str) -> Figure:
     """Errors against the number of kernels."""
     figure = new_figure(6.2, 4.6)
     ax = figure.subplots()
@@ -118,7 +118,9 @@ def dimension_figure(rows: Sequence[Row], title: str) -> Figure:
     return figure
 
 
-def _lines(ax: Axes, rows: Sequence[Row], place: Callable[[Row], int], *, null: bool) -> None:
+def _lines(
+    ax: Axes, rows: Sequence[TableRow], place: Callable[[TableRow], int], *, null: bool
+) -> None:
     for method in _unique(r.method for r in rows):
         style = STYLES[method]
         points = sorted((r for r in rows if r.method == method), key=place)

@@ -23,7 +23,7 @@ from nosplit.experiments.grids import COMBINED
 from nosplit.experiments.normals import theorem_methods
 from nosplit.experiments.pictures import LAWS
 from nosplit.experiments.statistics import ALPHA, SPLITS
-from nosplit.experiments.table import Row
+from nosplit.experiments.table import TableRow
 
 __all__ = [
     "beyond",
@@ -37,7 +37,7 @@ __all__ = [
     "type2",
 ]
 
-Rows = Sequence[Row]
+Rows = Sequence[TableRow]
 
 SPLIT = tuple(f"split{f:g}" for f in SPLITS)
 BEST_SPLIT = tuple(f"best_{name}" for name in SPLIT)
@@ -51,11 +51,11 @@ def _all_versus(
     return [versus(p[better], p[other]) for p in points for other in others]
 
 
-def _equal(row: Row, level: float) -> tuple[Comparison, Comparison]:
+def _equal(row: TableRow, level: float) -> tuple[Comparison, Comparison]:
     return at_least(row, level), at_most(row, level)
 
 
-def _ascending(points: Iterable[Mapping[str, Row]], names: Sequence[str]) -> list[Comparison]:
+def _ascending(points: Iterable[Mapping[str, TableRow]], names: Sequence[str]) -> list[Comparison]:
     return [versus(p[high], p[low]) for p in points for low, high in pairwise(names)]
 
 
@@ -219,7 +219,7 @@ def beyond(rows: Rows) -> list[Verdict]:
     ]
 
 
-def _rate(row: Row) -> float:
+def _rate(row: TableRow) -> float:
     return row.rate
 
 

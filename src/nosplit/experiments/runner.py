@@ -16,7 +16,7 @@ from nosplit.experiments.figures import require_matplotlib
 from nosplit.experiments.journal import Journal
 from nosplit.experiments.page import JOURNALS, write_page, write_verdicts
 from nosplit.experiments.pool import run_all
-from nosplit.experiments.table import Row, write_csv
+from nosplit.experiments.table import TableRow, write_csv
 from nosplit.experiments.work import Chunk, Count, Task, tasks_of
 
 __all__ = ["run"]
@@ -126,7 +126,7 @@ def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chun
     figure.savefig(out / f"{name}.pdf")
 
 
-def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[Row]:
+def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[TableRow]:
     """Counts added up over chunks, in the order of datasets, sizes and the figure's methods."""
     points: dict[tuple[str, int, int, str], list[Count]] = {}
     for count in (c for chunk in chunks for c in chunk.counts):
@@ -139,11 +139,11 @@ def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[Ro
     return sorted(rows, key=lambda r: (datasets.index(r.dataset), r.d, r.n, order[r.method]))
 
 
-def _row(name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[Count]) -> Row:
+def _row(name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[Count]) -> TableRow:
     trials, rejections = sum(c.trials for c in counts), sum(c.rejections for c in counts)
     same = len({c.trials for c in counts}) == 1
     by_chunk = tuple(c.rejections for c in counts) if same else ()
-    return Row(name, dataset, d, n, method, trials, rejections, by_chunk)
+    return TableRow(name, dataset, d, n, method, trials, rejections, by_chunk)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
 
-__all__ = ["COLUMNS", "Row", "read_csv", "write_csv", "write_whole"]
+__all__ = ["COLUMNS", "TableRow", "read_csv", "write_csv", "write_whole"]
 
 COLUMNS = (
     "experiment",
@@ -27,7 +27,7 @@ _Z = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True, order=True)
-class Row:
+class TableRow:
     """How often a method rejected, at one point of a figure.
 
     `by_chunk` holds the rejections of each full chunk of trials, where they are known; it is no
@@ -35,7 +35,7 @@ class Row:
 
     Examples
     --------
-    >>> row = Row("type2", "blobs", 6, 4000, "ost", trials=200, rejections=150)
+    >>> row = TableRow("type2", "blobs", 6, 4000, "ost", trials=200, rejections=150)
     >>> row.rate
     0.75
     >>> print("{:.3f} to {:.3f}".format(*row.interval))
@@ -79,17 +79,17 @@ def write_whole(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def write_csv(path: Path, rows: Iterable[Row]) -> None:
+def write_csv(path: Path, rows: Iterable[TableRow]) -> None:
     """Write rows with a line of names."""
     lines = [list(COLUMNS), *(row.cells() for row in rows)]
     write_whole(path, "".join(",".join(line) + "\n" for line in lines))
 
 
-def read_csv(path: Path) -> Sequence[Row]:
+def read_csv(path: Path) -> Sequence[TableRow]:
     """Read what `write_csv` wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         return [
-            Row(
+            TableRow(
                 line["experiment"],
                 line["dataset"],
                 int(line["d"]),

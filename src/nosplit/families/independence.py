@@ -33,7 +33,7 @@ from nosplit.pairs.labellings import Labels, Tables, pairs_of
 from nosplit.pairs.order import Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["Blocks", "HsicUnits", "check_unit_size"]
+__all__ = ["CentredBlocks", "HsicUnits", "check_unit_size"]
 
 LARGEST_UNIT = 64
 
@@ -47,7 +47,7 @@ def check_unit_size(unit_size: Any) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class CentredBlocks:
     """Centred blocks of kernel values of M pairs of units, scaled by √((a - 1)(b - 1)).
 
     Attributes
@@ -157,7 +157,7 @@ class HsicUnits:
                 h = self._values(self.blocks(a, b, i, j, tile=True))
                 return h.reshape(len(h), len(a), len(b))
 
-    def _values(self, blocks: Blocks) -> Array:
+    def _values(self, blocks: CentredBlocks) -> Array:
         from nosplit._support.loops.cells import values
 
         h = np.empty((len(self.bank), blocks.K.shape[1]))
@@ -175,7 +175,7 @@ class HsicUnits:
         average(*blocks.flat, *blocks.counts, *places, second)
         return Tables(shifted, i, j, second)
 
-    def blocks(self, a: range, b: range, i: Index, j: Index, *, tile: bool) -> Blocks:
+    def blocks(self, a: range, b: range, i: Index, j: Index, *, tile: bool) -> CentredBlocks:
         """Centred blocks of the pairs (a[i], b[j])."""
         from nosplit._support.loops.cells import centre
 
@@ -188,4 +188,4 @@ class HsicUnits:
             else:
                 pair.append(aligned_block(bank, one, other))
             centre(pair[-1], *counts)
-        return Blocks(pair[0], pair[1], counts)
+        return CentredBlocks(pair[0], pair[1], counts)

@@ -26,7 +26,7 @@ from nosplit.sketch.lenses import (
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 from nosplit.sketch.swaps import CellDraws, Slots, Swaps
-from nosplit.sketch.units import Lens, Units
+from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = [
     "column_draws",
@@ -150,7 +150,7 @@ def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDra
     return ColumnDraws(found, shapes, view.columns)
 
 
-def _gamma_laws(draws: CellDraws, units: Units, lenses: Sequence[Lens]) -> tuple[Array, Array]:
+def _gamma_laws(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens]) -> tuple[Array, Array]:
     """Standard deviations of statistics under the draws, and shapes of gamma laws like theirs.
 
     A squared length has the mean Σ|u|² and, under flips, the variance 2Σ⟨u, v⟩² over all pairs of
@@ -170,7 +170,7 @@ def _gamma_laws(draws: CellDraws, units: Units, lenses: Sequence[Lens]) -> tuple
     return spreads, shapes
 
 
-def means_of(draws: CellDraws, units: Units, lens: Lens) -> Array:
+def means_of(draws: CellDraws, units: CellUnits, lens: Lens) -> Array:
     """Means over all draws of what a lens shows, one for each of its kernels."""
     return np.asarray(draws.mean_square(units.along(lens)) @ lens.gains)
 
@@ -186,7 +186,7 @@ def look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
     return np.concatenate(parts, axis=1)
 
 
-def covariance(draws: CellDraws, units: Units, lenses: Sequence[Lens], m: int) -> Array:
+def covariance(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens], m: int) -> Array:
     """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v.
 
     Where a unit has several looks, h_u h_v is summed over the looks of both.
@@ -224,7 +224,7 @@ def mapped(
 
 def units_of(
     x: CellSums, y: CellSums, flips: int, key: int, groups: int | None = None
-) -> tuple[Swaps, Units, Units, Array]:
+) -> tuple[Swaps, CellUnits, CellUnits, Array]:
     """The draws, the units' features and bins, and the pooled bins of two sketches."""
     n_x, n_y = len(x.features), len(y.features)
     if groups is None or n_x == n_y == groups:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
-from nosplit.sketch.units import Lens, Units
+from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = [
     "REGULARISATIONS",
@@ -39,7 +39,7 @@ class KernelView:
 
     Attributes
     ----------
-    units : Units
+    units : CellUnits
         The numbers.
     lenses : list of Lens
         One for each plain kernel: its statistic first, then those with a flattened spectrum.
@@ -47,7 +47,7 @@ class KernelView:
         Which of all the statistics are of flattened kernels.
     """
 
-    units: Units
+    units: CellUnits
     lenses: list[Lens]
     flattened: NDArray[np.bool_]
 
@@ -56,7 +56,7 @@ class KernelView:
 class ColumnView:
     """Numbers that show columns, or pairs of them; lenses on them, and what each looks at."""
 
-    units: Units
+    units: CellUnits
     lenses: list[Lens]
     columns: NDArray[np.int64]
 
@@ -64,7 +64,7 @@ class ColumnView:
 def kernel_view(
     features: Sequence[tuple[NDArray[np.int64], Array]],
     draws: CellDraws,
-    units: Units,
+    units: CellUnits,
     regularisations: Sequence[float] = REGULARISATIONS,
 ) -> KernelView:
     """Plain kernels, and the same with a flattened spectrum.
@@ -78,7 +78,7 @@ def kernel_view(
         For each kernel, the places of its numbers in a cell, and the value of a step of each.
     draws : CellDraws
         What draws do.
-    units : Units
+    units : CellUnits
         The numbers.
     regularisations : sequence of float
         The γ.
@@ -98,7 +98,7 @@ def kernel_view(
     return KernelView(units, lenses, np.array(flattened))
 
 
-def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[Lens]]:
+def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[list[Lens]]:
     """For each column its lenses on bins: cumulative (Anderson-Darling), and bin by bin.
 
     `pooled` counts the rows of all cells in each bin, which no draw changes.
@@ -112,7 +112,7 @@ def column_lenses(sketch: SketchMap, units: Units, pooled: Array) -> list[list[L
     return found
 
 
-def pair_lenses(sketch: SketchMap, units: Units) -> list[Lens]:
+def pair_lenses(sketch: SketchMap, units: CellUnits) -> list[Lens]:
     """For each pair of columns a lens on the products of their scores."""
     start = sketch.n_features - 4 * len(sketch.pairs)
     places = start + np.arange(4 * len(sketch.pairs)).reshape(-1, 4)

@@ -19,7 +19,7 @@ from nosplit.sketch.cells import units_of
 from nosplit.sketch.lenses import column_lenses, kernel_view, pair_lenses
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
-from nosplit.sketch.units import Lens, Units
+from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = ["neighbours_alike"]
 
@@ -60,7 +60,7 @@ def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
     return float(min(1.0, pvalues.size * pvalues.min()))
 
 
-def _pvalues(units: Units, lens: Lens, widths: Sequence[int]) -> Array:
+def _pvalues(units: CellUnits, lens: Lens, widths: Sequence[int]) -> Array:
     """How likely sums over neighbours as far from 0 are, for each width and kernel of a lens."""
     along = units.along(lens)
     along -= along.mean(axis=0)

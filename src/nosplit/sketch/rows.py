@@ -27,7 +27,7 @@ from nosplit.sketch.bins import (
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
 from nosplit.sketch.lenses import ColumnView, lenses_of_bins
 from nosplit.sketch.swaps import DRAWS, Swaps
-from nosplit.sketch.units import EXACT, Array32, Lens, Units
+from nosplit.sketch.units import EXACT, Array32, CellUnits, Lens
 
 __all__ = ["column_counts", "look_at_rows", "number_of_bins"]
 
@@ -90,15 +90,15 @@ class _Draws:
     weights: Array32
     workers: int
 
-    def units(self, values: Array) -> Units:
+    def units(self, values: Array) -> CellUnits:
         """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
         n = self.swaps.n_x
         own = values[:n] - values[n:] if self.swaps.paired else values
         steps = np.abs(own).max(axis=0) * (self.swaps.n_units / EXACT)
         steps[steps == 0.0] = 1.0
-        return Units(np.rint(own / steps).astype(np.float32), steps)
+        return CellUnits(np.rint(own / steps).astype(np.float32), steps)
 
-    def see(self, units: Units, lenses: Sequence[Lens]) -> Array:
+    def see(self, units: CellUnits, lenses: Sequence[Lens]) -> Array:
         """Squared lengths of sums less their means, under all draws, (F, statistics)."""
         means = [means_of(self.swaps, units, lens) for lens in lenses]
 
@@ -204,7 +204,7 @@ def _group(
     counts, pooled, starts = column_counts(
         draws.swaps, [bins[j] for j in group], places[:, group.start : group.stop]
     )
-    units = Units(counts, np.ones(counts.shape[1]))
+    units = CellUnits(counts, np.ones(counts.shape[1]))
     lenses, which = [], []
     for j, start in zip(group, starts, strict=True):
         where = slice(int(start), int(start) + len(bins[j]))

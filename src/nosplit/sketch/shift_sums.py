@@ -24,7 +24,7 @@ from nosplit.sketch.maps import STEP
 from nosplit.sketch.sums import total_of
 from nosplit.sketch.swaps import chunks_of
 from nosplit.sketch.tensor import TensorMap
-from nosplit.sketch.units import Units, whole_units
+from nosplit.sketch.units import CellUnits, whole_units
 
 __all__ = ["ShiftSums", "Shifts", "shift_statistics", "sketch_observations"]
 
@@ -91,7 +91,7 @@ def sketch_observations(
 ) -> ShiftSums:
     """The sketch of observations in memory, by as many threads as there are workers.
 
-    Units are q neighbours in the order in which `deal` puts the rows.
+    CellUnits are q neighbours in the order in which `deal` puts the rows.
     """
     order = np.empty(deal.n, np.int64)
     order[deal.places(0, deal.n)] = np.arange(deal.n)
@@ -145,7 +145,7 @@ class Shifts:
         np.put_along_axis(weights, self.shifts(first, count)[:, :, None], np.float32(1.0), axis=2)
         return weights.reshape(count, -1)
 
-    def sums(self, weights: Array32, units: Units) -> Array:
+    def sums(self, weights: Array32, units: CellUnits) -> Array:
         """Sums of what cells look like; their mean over all shifts is 0."""
         return np.asarray((weights @ units.values).astype(np.float64))
 

@@ -19,7 +19,7 @@ from nosplit.sketch.maps import STEP
 from nosplit.sketch.stein import SteinMap
 from nosplit.sketch.sums import MULTIPLE, total_of
 from nosplit.sketch.swaps import Swaps
-from nosplit.sketch.units import Lens, Units, whole_units
+from nosplit.sketch.units import CellUnits, Lens, whole_units
 
 __all__ = ["SteinSums", "sketch_scored_rows", "skewness", "stein_statistics"]
 
@@ -157,13 +157,13 @@ def skewness(sketch: SteinMap, sums: SteinSums) -> float:
     return float(np.max(third**2 / np.where(second > 0, second, 1.0) ** 3, initial=0.0))
 
 
-def _view(units: Units, places: Sequence[Sequence[Index]]) -> ColumnView:
+def _view(units: CellUnits, places: Sequence[Sequence[Index]]) -> ColumnView:
     """Lenses on numbers at these places: some for each column, or for each pair of columns."""
     lenses = [_whitened(units, where) for own in places for where in own]
     return ColumnView(units, lenses, np.repeat(np.arange(len(places)), [len(w) for w in places]))
 
 
-def _whitened(units: Units, where: Index) -> Lens:
+def _whitened(units: CellUnits, where: Index) -> Lens:
     """Squares of numbers made uncorrelated by their second moment, which no sign changes."""
     part = units.values[:, where].astype(np.float64)
     size = np.sqrt(np.mean(part * part, axis=0))

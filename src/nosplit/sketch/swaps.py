@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.sketch.units import Array32, Units, whole_units
+from nosplit.sketch.units import Array32, CellUnits, whole_units
 
 __all__ = ["DRAWS", "CellDraws", "Slots", "Swaps", "chunks_of"]
 
@@ -54,7 +54,7 @@ class CellDraws(Protocol):
         """Weights of all rows under some draws."""
         ...
 
-    def sums(self, weights: Array32, units: Units) -> Array:
+    def sums(self, weights: Array32, units: CellUnits) -> Array:
         """Sums of weighted rows, less their mean over all draws."""
         ...
 
@@ -96,7 +96,7 @@ class Swaps:
         """Rows of the matrix that belong to one unit."""
         return 1
 
-    def units(self, x: NDArray[Any], y: NDArray[Any]) -> Units:
+    def units(self, x: NDArray[Any], y: NDArray[Any]) -> CellUnits:
         """What draws are multiplied with: differences of pairs, or all cells about their mean.
 
         Under no draw does their rounding change.
@@ -135,7 +135,7 @@ class Swaps:
         share = self.n_x / (self.n_x + self.n_y)
         return 1.0 if self.paired else share * (1.0 - share)
 
-    def sums(self, weights: Array32, units: Units) -> Array:
+    def sums(self, weights: Array32, units: CellUnits) -> Array:
         """Sums of weighted units, less their mean over all draws."""
         sums: Array = (weights @ units.values).astype(np.float64)
         if self.paired:
@@ -173,7 +173,7 @@ class Slots(Swaps):
         """Cells of x and of y in a group."""
         return self.n_x // self.groups, self.n_y // self.groups
 
-    def units(self, x: NDArray[Any], y: NDArray[Any]) -> Units:
+    def units(self, x: NDArray[Any], y: NDArray[Any]) -> CellUnits:
         """All cells about the mean of their group."""
         values = np.concatenate([x, y]).astype(np.float64)
         values -= np.rint(values - self.about_mean(values))

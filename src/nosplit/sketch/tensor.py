@@ -82,7 +82,7 @@ def _values(projections: Array, weights: Array, kernel: Kernel | None = None) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class SketchVariable:
     """What is known of a variable from pilot rows.
 
     Attributes
@@ -136,10 +136,10 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class VariableWaves:
     """All numbers of one variable."""
 
-    variable: Variable
+    variable: SketchVariable
     factors: tuple[Factor, ...]
 
     def __len__(self) -> int:
@@ -197,7 +197,7 @@ class TensorMap:
     ----------
     kernels : tuple of Tensor
         The base kernels, with their bandwidths.
-    x, y : Variable
+    x, y : SketchVariable
         What is known of either variable.
     frequencies : int
         Pairs of frequencies of a kernel.
@@ -206,8 +206,8 @@ class TensorMap:
     """
 
     kernels: tuple[Tensor, ...]
-    x: Variable
-    y: Variable
+    x: SketchVariable
+    y: SketchVariable
     frequencies: int
     key: int
 
@@ -238,10 +238,10 @@ class TensorMap:
         return _some(x, count, rng), _some(y, count, rng)
 
     @cached_property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[VariableWaves, VariableWaves]:
         """All numbers of x, and all of y."""
         x, y = zip(*self.factors, strict=True)
-        return Side(self.x, x), Side(self.y, y)
+        return VariableWaves(self.x, x), VariableWaves(self.y, y)
 
     @property
     def n_pairs(self) -> int:
@@ -296,5 +296,5 @@ def fit_tensor_map(
     for rows in (x, y):
         rows = np.asarray(rows, dtype=np.float64)
         center, spread = np.array([spread_of(column) for column in rows.T]).T
-        sides.append(Variable(center, spread, rows[:: -(-len(rows) // frequencies)]))
+        sides.append(SketchVariable(center, spread, rows[:: -(-len(rows) // frequencies)]))
     return TensorMap(kernels, sides[0], sides[1], frequencies, key)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 
-__all__ = ["EXACT", "Array32", "Lens", "Units", "whole_units"]
+__all__ = ["EXACT", "Array32", "CellUnits", "Lens", "whole_units"]
 
 Array32 = NDArray[np.float32]
 
@@ -43,7 +43,7 @@ class Lens:
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class CellUnits:
     """Cells, or differences of them, in integers, and the value of a step of each column."""
 
     values: Array32
@@ -54,10 +54,10 @@ class Units:
         return lens.along(self.values)
 
 
-def whole_units(values: Array, terms: int) -> Units:
+def whole_units(values: Array, terms: int) -> CellUnits:
     """Units rounded so that sums of so many of them are exact in float32.
 
     Products are then the same however they are cut, and draws that tie, tie exactly.
     """
     steps = np.maximum(np.abs(values).max(axis=0) * terms / EXACT, 1.0)
-    return Units(np.rint(values / steps).astype(np.float32), steps)
+    return CellUnits(np.rint(values / steps).astype(np.float32), steps)

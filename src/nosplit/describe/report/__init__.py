@@ -10,7 +10,7 @@ from typing import Any
 from nosplit._support.checks import check_alpha, check_flag
 from nosplit.data.files.opening import is_path
 from nosplit.describe.explain import FEWEST_ROWS, explain
-from nosplit.describe.report.context import Page, context
+from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
 from nosplit.describe.report.page import check_target, render, write
 from nosplit.describe.report.samples import read
@@ -90,7 +90,7 @@ def report(
 
 
 def _data_parts(
-    res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: Page
+    res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: PageChoices
 ) -> dict[str, Any]:
     """What needs the data: nothing without it, and nothing for tests of other questions."""
     nothing = {"effect": None, "differs": None}
@@ -112,11 +112,11 @@ def _decided(
     labels: Sequence[str],
     options: Mapping[str, Any] | None,
     files: tuple[str, str] | None,
-) -> Page:
+) -> PageChoices:
     if isinstance(labels, str) or len(labels) != 2:
         raise InputError(f"`labels` must be two names, got {labels!r}.")
     first, second = map(str, labels)
-    return Page(
+    return PageChoices(
         title=f"{first} and {second}" if title is None else str(title),
         labels=(first, second),
         alpha=check_alpha(alpha),

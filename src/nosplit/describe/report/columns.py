@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.describe.report.figures import histogram
-from nosplit.describe.report.samples import Column, Sample, column_of
+from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
 
 __all__ = ["Bar", "Compared", "Line", "cell", "compare", "line", "shorten", "tidy"]
 
@@ -49,13 +49,13 @@ class Compared:
     bars: tuple[Bar, ...] = ()
 
 
-def line(j: int, share: float, samples: Sequence[Sample], private: bool) -> Line:
+def line(j: int, share: float, samples: Sequence[ShownSample], private: bool) -> Line:
     """A column in words; if `private`, without the names of categories."""
     words = [_words(column_of(s.get(j)), private) for s in samples]
     return Line(shorten(samples[0].names[j]), f"{100.0 * share:.0f} %", words[0], words[1])
 
 
-def _words(column: Column, private: bool) -> str:
+def _words(column: ShownColumn, private: bool) -> str:
     missing = f", {100.0 * column.missing:.2g} % missing" if column.missing else ""
     if not len(column.values):
         return "all missing"
@@ -75,7 +75,9 @@ def _words(column: Column, private: bool) -> str:
     return f"{shorten(name)} {share:.0f} %, {kinds}{missing}"
 
 
-def compare(j: int, samples: Sequence[Sample], labels: Sequence[str], private: bool) -> Compared:
+def compare(
+    j: int, samples: Sequence[ShownSample], labels: Sequence[str], private: bool
+) -> Compared:
     """A column as a figure; if `private`, categories are numbered and not named."""
     name = shorten(samples[0].names[j])
     x, y = (column_of(s.get(j)) for s in samples)

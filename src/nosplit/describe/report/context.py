@@ -24,14 +24,14 @@ from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult, format_p
 from nosplit.methods.laws import Flips
 
-__all__ = ["Page", "context"]
+__all__ = ["PageChoices", "context"]
 
 # Kernels in the table; all of them are in the numbers.
 MOST_KERNELS = 20
 
 
 @dataclass(frozen=True)
-class Page:
+class PageChoices:
     """What the caller decides about a report."""
 
     title: str
@@ -42,7 +42,7 @@ class Page:
     files: tuple[str, str] | None = None
 
 
-def context(res: TestResult, page: Page) -> dict[str, Any]:
+def context(res: TestResult, page: PageChoices) -> dict[str, Any]:
     """The parts of a page that need no data."""
     rejects = res.reject(page.alpha)
     return {
@@ -73,7 +73,7 @@ def _facts(res: TestResult, alpha: float) -> list[tuple[str, str]]:
     return facts
 
 
-def _how(res: TestResult, page: Page) -> list[tuple[str, str]]:
+def _how(res: TestResult, page: PageChoices) -> list[tuple[str, str]]:
     lines = [
         ("Method", f"{res.method}. {method_words(res.method)}"),
         ("p-value", f"{res.calibration}. {calibration_words(res)}"),
@@ -125,7 +125,7 @@ def _kernels(res: TestResult) -> dict[str, Any]:
     }
 
 
-def _again(res: TestResult, page: Page) -> dict[str, Any]:
+def _again(res: TestResult, page: PageChoices) -> dict[str, Any]:
     numbers = [
         {"name": str(k), "tau": repr(float(t)), "beta": repr(float(b))}
         for k, t, b in zip(res.kernels, res.tau, res.weights, strict=True)
@@ -148,7 +148,7 @@ def _again(res: TestResult, page: Page) -> dict[str, Any]:
     }
 
 
-def _full(res: TestResult, page: Page) -> dict[str, Any]:
+def _full(res: TestResult, page: PageChoices) -> dict[str, Any]:
     options = {name: repr(value) for name, value in page.options.items()}
     if not page.rows:
         # What changed is said with names of categories and medians, which are values of rows.

@@ -10,8 +10,8 @@ import numpy as np
 
 from nosplit.describe.explanation import Explanation, Row
 from nosplit.describe.report.columns import cell, compare, line, shorten
-from nosplit.describe.report.context import Page
-from nosplit.describe.report.samples import Data, Sample
+from nosplit.describe.report.context import PageChoices
+from nosplit.describe.report.samples import Data, ShownSample
 
 __all__ = ["differs", "effect"]
 
@@ -22,7 +22,7 @@ MOST_ROWS = 5
 CHANCE = "The test found no evidence of a difference: what follows may be chance."
 
 
-def effect(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
+def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     """The size of the difference, in numbers that do not grow with the samples."""
     size = told.effect
     told_apart = _percent(size.separation, size.separation_error)
@@ -73,7 +73,7 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-def differs(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
+def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     """The columns that carry the difference, and rows that stand out."""
     samples = data.samples
     place = _places(told, samples[0])
@@ -95,7 +95,7 @@ def differs(told: Explanation, page: Page, data: Data) -> dict[str, Any]:
     }
 
 
-def _places(told: Explanation, sample: Sample) -> list[int]:
+def _places(told: Explanation, sample: ShownSample) -> list[int]:
     """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
     encoding = told.result.encoding
     if encoding is None:
@@ -105,7 +105,7 @@ def _places(told: Explanation, sample: Sample) -> list[int]:
     return [sample.names.index(column.name) for column in told.columns]
 
 
-def _words(told: Explanation, page: Page) -> list[str]:
+def _words(told: Explanation, page: PageChoices) -> list[str]:
     words = [
         (
             "This describes what the test learned. It has no p-values, and is no test of a single "
@@ -127,7 +127,9 @@ def _caption(count: int) -> str:
     )
 
 
-def _rows(told: Explanation, shown: Sequence[int], page: Page, some: bool) -> list[dict[str, Any]]:
+def _rows(
+    told: Explanation, shown: Sequence[int], page: PageChoices, some: bool
+) -> list[dict[str, Any]]:
     top = told.top_rows(MOST_ROWS)
     first, second = page.labels
     where = "among the rows that were looked at" if some else "from 0"

@@ -16,11 +16,11 @@ from nosplit.data.frames import is_table, native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
-__all__ = ["Column", "Data", "Sample", "as_samples", "column_of", "read"]
+__all__ = ["Data", "ShownColumn", "ShownSample", "as_samples", "column_of", "read"]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class ShownSample:
     """A sample whose columns are read one at a time: most of them are never looked at."""
 
     names: tuple[str, ...]
@@ -29,7 +29,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ShownColumn:
     """The values of one column that are there, as numbers or as the names of categories."""
 
     values: NDArray[Any]
@@ -37,7 +37,9 @@ class Column:
     kind: str  # "number", "date" or "category"
 
 
-def as_samples(x: Any, y: Any, names: Sequence[str] | None = None) -> tuple[Sample, Sample]:
+def as_samples(
+    x: Any, y: Any, names: Sequence[str] | None = None
+) -> tuple[ShownSample, ShownSample]:
     """Two samples with the same columns, matched by name where both are tables.
 
     Examples
@@ -65,11 +67,11 @@ def as_samples(x: Any, y: Any, names: Sequence[str] | None = None) -> tuple[Samp
     return replace(first, names=called), replace(second, names=called)
 
 
-def _as_sample(data: Any, argument: str) -> Sample:
+def _as_sample(data: Any, argument: str) -> ShownSample:
     if is_table(data):
         columns = native_columns(data, argument).columns
         names = tuple(str(column.name) for column in columns)
-        return Sample(names, len(columns[0]), lambda j: _table_column(columns[j]))
+        return ShownSample(names, len(columns[0]), lambda j: _table_column(columns[j]))
     array = np.asarray(data)
     if array.ndim == 1:
         array = array[:, None]
@@ -79,16 +81,18 @@ def _as_sample(data: Any, argument: str) -> Sample:
             f"{array.shape}."
         )
     names = tuple(f"column {j}" for j in range(array.shape[1]))
-    return Sample(names, len(array), lambda j: array[:, j])
+    return ShownSample(names, len(array), lambda j: array[:, j])
 
 
-def _matched(first: Sample, second: Sample) -> Sample:
+def _matched(first: ShownSample, second: ShownSample) -> ShownSample:
     """The columns of both, in the order of the first; those that only one has are not compared."""
     place = {name: j for j, name in enumerate(second.names)}
     missing = np.full(second.n, np.nan)
     order = [place.get(name) for name in first.names]
     get = second.get
-    return Sample(first.names, second.n, lambda j: missing if (k := order[j]) is None else get(k))
+    return ShownSample(
+        first.names, second.n, lambda j: missing if (k := order[j]) is None else get(k)
+    )
 
 
 def _table_column(series: Any) -> NDArray[Any]:
@@ -103,25 +107,25 @@ def _table_column(series: Any) -> NDArray[Any]:
     return values
 
 
-def column_of(values: NDArray[Any]) -> Column:
+def column_of(values: NDArray[Any]) -> ShownColumn:
     """The values that are there, and what they are.
 
     Examples
     --------
     >>> column_of(np.array([1.0, np.nan, 3.0, 4.0]))
-    Column(values=array([1., 3., 4.]), missing=0.25, kind='number')
+    ShownColumn(values=array([1., 3., 4.]), missing=0.25, kind='number')
     """
     if values.dtype.kind == "M":
         seconds = values.astype("datetime64[s]")
         there = ~np.isnat(seconds)
         days = seconds[there].astype(np.float64) / 86400.0
-        return Column(days, 1.0 - float(there.mean()), "date")
+        return ShownColumn(days, 1.0 - float(there.mean()), "date")
     numbers = _numbers(values)
     if numbers is not None:
         there = np.isfinite(numbers)
-        return Column(numbers[there], 1.0 - float(there.mean()), "number")
+        return ShownColumn(numbers[there], 1.0 - float(there.mean()), "number")
     there = np.array([value is not None and value == value for value in values])
-    return Column(values[there].astype(str), 1.0 - float(there.mean()), "category")
+    return ShownColumn(values[there].astype(str), 1.0 - float(there.mean()), "category")
 
 
 def _numbers(values: NDArray[Any]) -> Array | None:
@@ -144,13 +148,13 @@ class Data:
 
     Attributes
     ----------
-    samples : two Sample
+    samples : two ShownSample
         The columns.
     some : bool
         Whether they are some rows of files that were too large to be read whole.
     """
 
-    samples: tuple[Sample, Sample]
+    samples: tuple[ShownSample, ShownSample]
     some: bool = False
 
 

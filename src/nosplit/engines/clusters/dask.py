@@ -21,7 +21,7 @@ from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.engines.clusters.two_sample import FAN_IN, total
 from nosplit.engines.reading import changed, settled
-from nosplit.engines.sketching import Census, Task
+from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.sums import CellSums
@@ -133,7 +133,7 @@ def _picked_rows(part: Any, rows: Index, counted: int) -> Any:
     return part.iloc[rows] if hasattr(part, "iloc") else part[rows]
 
 
-def _part_sums(task: Task, side: int, part: Any, first: int, counted: int) -> CellSums:
+def _part_sums(task: SketchTask, side: int, part: Any, first: int, counted: int) -> CellSums:
     """The sketch of a partition, by one thread: a cluster has its own."""
     _check_length(part, counted)
     sums = task.empty(side)
@@ -159,7 +159,7 @@ class DaskPair:
         found = compute(self.x.pick(x), self.y.pick(y))
         return _together(found[0]), _together(found[1])
 
-    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+    def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
         """The sketches of both, made where the rows are."""
         shared = delayed(task, pure=False, traverse=False)
         x, y = compute(self.x.sums(shared, 0), self.y.sums(shared, 1))

@@ -22,7 +22,7 @@ from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.engines.clusters.two_sample import FAN_IN, total
 from nosplit.engines.reading import changed, settled
-from nosplit.engines.sketching import Census, Task
+from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.sums import CellSums
@@ -108,7 +108,7 @@ class Counted:
             raise changed(f"got {len(table):,} of the rows of `{self.name}` where {len(rows):,}")
         return table.rename_columns(self.columns)
 
-    def sums(self, task: Task, side: int) -> CellSums:
+    def sums(self, task: SketchTask, side: int) -> CellSums:
         """The sketch, made where the rows are."""
         firsts, name, columns = self.firsts, self.name, self.columns
 
@@ -146,7 +146,7 @@ def _row(part: int, data: bytes | None, complaint: str | None) -> pa.RecordBatch
     )
 
 
-def _added(task: Task, side: int) -> Any:
+def _added(task: SketchTask, side: int) -> Any:
     """The sum of neighbouring sums."""
 
     def work(sums: pa.Table) -> pa.Table:
@@ -161,7 +161,7 @@ def _added(task: Task, side: int) -> Any:
     return work
 
 
-def _total(task: Task, side: int, rows: Sequence[Any]) -> CellSums:
+def _total(task: SketchTask, side: int, rows: Sequence[Any]) -> CellSums:
     """The sum of what rows give; the first complaint is an error."""
     rows = sorted(rows, key=lambda row: row["part"])
     for row in rows:
@@ -216,7 +216,7 @@ class SparkPair:
         """Rows with some numbers, brought here."""
         return self.x.pick(x), self.y.pick(y)
 
-    def sums(self, task: Task) -> tuple[CellSums, CellSums]:
+    def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
         """The sketches of both."""
         return self.x.sums(task, 0), self.y.sums(task, 1)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nosplit._support.terminal import progress_bar
 from nosplit.data.options import Options
 from nosplit.engines.reading import Reader
-from nosplit.engines.sides import Side, Sides
+from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching import look_at
 from nosplit.families.two_sample import Paired
 from nosplit.families.unequal import Grouped
@@ -117,12 +117,12 @@ def _block(
 class _InOrder:
     """The rows of a sample as numbers, taken in runs of any length."""
 
-    def __init__(self, side: Side, reader: Reader) -> None:
+    def __init__(self, side: SampleSide, reader: Reader) -> None:
         self.numbers = self._numbers(side, reader)
         self.waiting: NDArray[Any] | None = None
 
     @staticmethod
-    def _numbers(side: Side, reader: Reader) -> Iterator[NDArray[Any]]:
+    def _numbers(side: SampleSide, reader: Reader) -> Iterator[NDArray[Any]]:
         for first, batch in side.numbered():
             rows = np.asarray(reader(batch, side.name, first), dtype=np.float64)
             if not np.isfinite(rows.sum()):  # a bounded kernel would hide it

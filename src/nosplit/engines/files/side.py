@@ -18,7 +18,7 @@ from nosplit.data.frames import Raw, as_source
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
 from nosplit.engines.sides import Batches, sketch_batches
-from nosplit.engines.sketching import Census, Task
+from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.sketch.sums import CellSums
 
@@ -114,7 +114,7 @@ class FileSide:
         return extra("pyarrow", "tables").concat_tables(found)
 
     def sums(
-        self, task: Task, side: int, workers: int | None, step: Callable[[int], None] | None
+        self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None
     ) -> CellSums:
         """Its sketch, in one pass."""
         return sketch_batches(task, side, self._counted(task.deal(side).n), workers, step)

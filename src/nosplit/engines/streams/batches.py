@@ -18,7 +18,7 @@ from nosplit.data.options import Options
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.kernels import Polynomial
 
-__all__ = ["Side", "batch_rows", "check_sizes", "kept_together"]
+__all__ = ["StreamBatch", "batch_rows", "check_sizes", "kept_together"]
 
 
 # The fourth power of larger numbers would overflow, in pairs that no one could take back.
@@ -26,7 +26,7 @@ LARGEST = 1e70
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class StreamBatch:
     """A batch of one variable as numbers, how it was encoded, and whether it names categories."""
 
     name: str
@@ -44,7 +44,7 @@ class Side:
         first: bool,
         scale: str | None = None,
         kept: Mask | None = None,
-    ) -> Side:
+    ) -> StreamBatch:
         """Tables by their encoding, which the first of them brings; arrays as they are."""
         if encoding is None and is_table(value):
             if not first:

@@ -11,7 +11,7 @@ import numpy as np
 from nosplit.data.encoding import Encoding
 from nosplit.data.frames import as_source
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import Side, batch_rows, check_sizes
+from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import Caveat, InputError
@@ -103,7 +103,7 @@ class GoodnessOfFitAccumulator(Accumulator):
         if self._score is None:
             raise InputError("`score` is not saved: give it to `load(path, score=...)` to go on.")
         waiting = self._state.waiting
-        side = Side.of(x, "x", self._encoding, first=waiting is None, scale="none")
+        side = StreamBatch.of(x, "x", self._encoding, first=waiting is None, scale="none")
         side.check_numbers()
         rows = batch_rows(side.rows, "x", None if waiting is None else waiting[0].shape[1])
         omitted = 0 if side.encoding is None else as_source(x, "x").n_rows - len(side.rows)

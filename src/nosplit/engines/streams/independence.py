@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit.data.encoding import Encoding
 from nosplit.engines.streams.base import LIMIT, Accumulator
-from nosplit.engines.streams.batches import Side, batch_rows, kept_together
+from nosplit.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
@@ -109,7 +109,7 @@ class IndependenceAccumulator(Accumulator):
         widths = [None, None] if waiting is None else [side.shape[1] for side in waiting]
         kept = kept_together((x, y), self._encodings)
         sides = [
-            Side.of(value, name, encoding, first=first, kept=kept)
+            StreamBatch.of(value, name, encoding, first=first, kept=kept)
             for value, name, encoding in zip((x, y), ("x", "y"), self._encodings, strict=True)
         ]
         one, two = (batch_rows(s.rows, s.name, w) for s, w in zip(sides, widths, strict=True))
