@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import nosplit
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
 from nosplit.kernels.recipes import as_recipe
@@ -133,3 +134,11 @@ def test_pairs_of_many_columns_are_those_that_depend():
     pairs = dependent_pairs(rows, 190)
     assert len(pairs) == 190
     assert [7, 31] in pairs.tolist()
+
+
+def test_pilot_rows_that_are_all_alike():
+    """Values so rare that no pilot row has one still get a p-value."""
+    rng = np.random.default_rng(0)
+    x, y = (1.0 * (rng.random((n, 1)) < 0.002) for n in (400, 3000))
+    res = nosplit.two_sample_test(x, y, pairs="sketch", calibration=nosplit.Exact(99))
+    assert 0 < res.pvalue <= 1
