@@ -82,16 +82,23 @@ class Opened:
         asked : Asked
             What is asked for.
         pairs, rng, workers, progress
-            As in `two_sample_test`. Pairs are a sketch, or adjacent ones with a closed form.
+            As in `two_sample_test`. Pairs are a sketch, adjacent ones with a closed form, or those
+            that "auto" would choose: files with few rows, though many values, are read whole.
         """
         method, calibration = asked.method, asked.calibration
         wanted = _wanted(method, pairs, calibration)
         heads = self._heads()
-        if wanted is None:
+        if not isinstance(wanted, Sketch | Adjacent):
             sizes = self._sizes(heads, asked.kernels)
             plan = choose(sizes, calibration=calibration, method=method, budget=asked.budget)
-            if not isinstance(plan.pairing, Sketch):
+            asked_alike = wanted is None or (wanted == plan.pairing and plan.flips > 0)
+            if asked_alike and not isinstance(plan.pairing, Sketch):
                 return None
+            if wanted is not None:
+                raise InputError(
+                    '`pairs` of files that are not read whole must be "sketch", "adjacent" or '
+                    f'"linear", got {pairs!r}.'
+                )
             wanted = Sketch()
         options = settled(*heads, asked.options)
         positional = all(isinstance(head, np.ndarray) for head in heads)
@@ -146,8 +153,8 @@ def _head(source: Source) -> Any:
 
 def _wanted(
     method: Method | None, pairs: Pairing | str | int, calibration: Exact | str
-) -> Sketch | Adjacent | None:
-    """A sketch, or adjacent pairs with a closed form; None to choose by the sizes."""
+) -> Pairing | None:
+    """The pairs asked for, of closed forms adjacent ones; None to choose by the sizes."""
     if isinstance(method, Split):
         raise InputError(
             "`method` must not be a Split for files that are not read whole. Use the default, or "
@@ -165,9 +172,4 @@ def _wanted(
                 '"asymptotic". Use pairs="sketch", which is exact.'
             )
         return Adjacent()  # the law of linear pairs, and no row has to wait for one far away
-    if found is None or isinstance(found, Sketch):
-        return found
-    raise InputError(
-        '`pairs` of files that are not read whole must be "sketch", "adjacent" or "linear", got '
-        f"{pairs!r}."
-    )
+    return found
