@@ -330,6 +330,14 @@ def test_tables(policy):
     assert "city" in str(told)
 
 
+def test_samples_of_different_sizes():
+    x, y = samples(100, 2, seed=13)
+    told = explain(two_sample_test(x, y[:70] + 1.0), x, y[:70] + 1.0)
+    assert told.n_rows == 170
+    with pytest.raises(InputError, match=r"with 170 rows in all; got 100 and 100"):
+        explain(told.result, x, y)
+
+
 def test_columns_of_arrays_that_were_left_out_have_no_name():
     x, y = samples(100, 4, seed=12)
     y[:, 2] += 1.0
