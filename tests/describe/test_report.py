@@ -423,6 +423,8 @@ AGAIN = {
     "naive": {"method": "naive", "pairs": "adjacent", "calibration": "asymptotic"},
     "order": {"calibration": Exact(49), "rng": 7, "shuffle": False},
     "scaled": {"calibration": Exact(49), "scale": True, "columns": [0, 2]},
+    "sketch": {"pairs": "sketch", "calibration": Exact(49)},
+    "named": {"pairs": "sketch", "kernels": KERNELS, "calibration": Exact(49)},
     "sums": {"kernels": [KERNELS[0] + 2.0 * KERNELS[1]], "calibration": Exact(49)},
 }
 
@@ -469,10 +471,22 @@ def test_code_repeats_simulation_and_accumulation(write):
     assert 0.1 < res.pvalue < 0.9
     assert run_again(write(res), x=x, score=normal).to_dict() == res.to_dict()
     stream = nosplit.TwoSampleAccumulator(KERNELS)
+    for rows in range(0, 200, 50):
+        stream.update(x[rows : rows + 50], y[rows : rows + 50])
+    res = stream.result(flips=99)
+    assert run_again(write(res), x=x, y=y).to_dict() == res.to_dict()
+    stream = nosplit.TwoSampleAccumulator(KERNELS, pairs="adjacent")
     stream.update(x, y)
     res = stream.result()
     again = run_again(write(res, options={"shuffle": False}), x=x, y=y)
     assert np.isclose(again.pvalue, res.pvalue, rtol=1e-9)
+
+
+def test_code_repeats_a_test_with_a_profile(write):
+    x, y = table(700, 0), table(500, 1, spread=1.2)
+    made = nosplit.profile(x)
+    res = nosplit.two_sample_test(made, y, calibration=Exact(49))
+    assert run_again(write(res), x=made, y=y).to_dict() == res.to_dict()
 
 
 def test_code_repeats_a_test_of_tables(of_people_written):

@@ -236,6 +236,7 @@ def _by_pairs(
         n_left_out=len(x) + len(y) - n_used + data.left_out,
         columns=data.columns,
         encoding=data.encoding,
+        default=recipe.default,
     )
 
 

@@ -69,4 +69,5 @@ def sketch_result(
         n_left_out=n_rows - sketched.n_used,
         columns=None if encoding is None else encoding.names,
         encoding=encoding,
+        default=default,
     )

@@ -47,6 +47,8 @@ def to_result(
     n_left_out: int,
     columns: tuple[str, ...] | None = None,
     encoding: Any = None,
+    default: bool = False,
+    stream: bool = False,
 ) -> TestResult:
     """Issue the warnings and put the result together."""
     for category, text in outcome.caveats:
@@ -79,4 +81,6 @@ def to_result(
         columns=columns,
         encoding=encoding,
         by_column=outcome.columns,
+        default=default,
+        stream=stream,
     )

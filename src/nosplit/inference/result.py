@@ -78,6 +78,10 @@ class TestResult:
         What each column shows by itself: its p-value, and that adjusted for all columns.
     reference : str or None
         What the sample was compared with, where that was a profile.
+    default : bool
+        Whether no kernels were named, so that more than `kernels` may have been looked at.
+    stream : bool
+        Whether an accumulator sketched the rows as they came.
     """
 
     # pytest would otherwise take the class for a test.
@@ -107,6 +111,8 @@ class TestResult:
     encoding: Any = None
     by_column: tuple[ColumnEvidence, ...] = ()
     reference: str | None = None
+    default: bool = False
+    stream: bool = False
 
     @property
     def pvalue(self) -> float:

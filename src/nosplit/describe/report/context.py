@@ -28,6 +28,15 @@ __all__ = ["PageChoices", "context"]
 
 # Kernels in the table; all of them are in the numbers.
 MOST_KERNELS = 20
+UNSAID = (
+    "A result does not record its seed, nor whether rows were shuffled: rng=0 and shuffle=True are "
+    "the defaults, and accumulators keep the order (shuffle=False). If the test had others, put "
+    "them in."
+)
+STREAM_UNSAID = (
+    "A result does not record the seed, the ratio and the cells of its accumulator: rng=0, "
+    'ratio=(1, 1) and pairs="sketch" are the defaults. If it had others, put them in.'
+)
 
 
 @dataclass(frozen=True)
@@ -132,11 +141,7 @@ def _again(res: TestResult, page: PageChoices) -> dict[str, Any]:
     ]
     words = ["With the same data and the same version, this gives the same p-value:"]
     if not page.options and story_of(res) is not VECTOR:
-        words.append(
-            "A result does not record its seed, nor whether rows were shuffled: rng=0 and "
-            "shuffle=True are the defaults, and accumulators keep the order (shuffle=False). If "
-            "the test had others, put them in."
-        )
+        words.append(STREAM_UNSAID if res.stream else UNSAID)
     if res.calibration == SIMULATE:
         words.append("It has the default kernels; if the test had others, put them in.")
     options = {"rng": 0} | dict(page.options)

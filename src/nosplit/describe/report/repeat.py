@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     files : two str, optional
         The data, if it was in files.
     """
+    if res.stream:
+        return _stream_code(res, options)
     story = story_of(res)
     keywords = {"method": _method(res.method)}
     if story is not VECTOR:
@@ -40,19 +42,35 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     if story is MEANS and res.flips is not None:
         keywords["symmetric"] = "True"
     if story not in (MEANS, VECTOR):
-        # Simulated samples get kernels of their own scale, unless kernels are given.
-        kernels = {} if res.calibration == SIMULATE else {"kernels": _kernels(res)}
+        # Without kernels more is looked at; and simulated samples get kernels of their own scale.
+        unnamed = res.default or res.calibration == SIMULATE
+        kernels = {} if unnamed else {"kernels": _kernels(res)}
         keywords = kernels | {"pairs": _pairs(res.pairs)} | keywords
-    if story is TWO_SAMPLE and res.encoding is not None:
+    if story is TWO_SAMPLE and res.encoding is not None and res.reference is None:
         keywords |= _table(res.encoding)
-    lines = [f"    {name}={value}," for name, value in keywords.items()]
     before = [OWN_KERNELS] if keywords.get("kernels") == "kernels" else []
     if story is VECTOR:
         before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
     if files is not None:
         before.insert(0, f"x, y = {files!r}")
-    call = [*before, f"res = nosplit.{story.call},", *lines, ")"]
-    return "\n".join(["import nosplit", "", *call, f"print(res.pvalue)  # {res.pvalue!r}", ""])
+    return _script(res, [*before, f"res = nosplit.{story.call},", *_lines(keywords)])
+
+
+def _stream_code(res: TestResult, options: Mapping[str, Any]) -> str:
+    """The same for rows that came in batches, whatever batches these were."""
+    keywords = {"kernels": _kernels(res)} | {name: repr(value) for name, value in options.items()}
+    before = [OWN_KERNELS] if keywords["kernels"] == "kernels" else []
+    result = f"res = acc.result(method={_method(res.method)}, flips={res.flips})"
+    made = ["acc = nosplit.TwoSampleAccumulator(", *_lines(keywords)]
+    return _script(res, [*before, *made, "acc.update(x, y)", result])
+
+
+def _lines(keywords: Mapping[str, str]) -> list[str]:
+    return [*(f"    {name}={value}," for name, value in keywords.items()), ")"]
+
+
+def _script(res: TestResult, lines: Sequence[str]) -> str:
+    return "\n".join(["import nosplit", "", *lines, f"print(res.pvalue)  # {res.pvalue!r}", ""])
 
 
 def kernel_code(kernel: Any) -> str | None:

@@ -143,6 +143,7 @@ class SketchAccumulator(TwoSampleAccumulator):
             n_left_out=self.n_waiting + state.n_dropped + state.n_omitted,
             columns=None if encoding is None else encoding.names,
             encoding=encoding,
+            stream=True,
         )
 
     # -- merging -------------------------------------------------------------------------------
