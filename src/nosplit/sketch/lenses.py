@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
@@ -141,4 +142,19 @@ def lenses_of_bins(
     variance = below[chosen] * (1.0 - below[chosen])
     chosen, variance = chosen[variance > 0], variance[variance > 0]
     steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
-    return [Lens(where, steps, np.ones((len(chosen), 1))), fine]
+    return [Lens(where, steps, np.ones((len(chosen), 1))), fine, _normal_scores(where, share)]
+
+
+def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> Lens:
+    """A lens on place and spread: scores of a normal law (van der Waerden), and of their squares.
+
+    What moves or widens a whole column shows in two numbers, where bins spread it over many.
+    """
+    middle = np.cumsum(share) - share / 2.0
+    score = special.ndtri(np.clip(middle, 1e-9, 1.0 - 1e-9))
+    axes = []
+    for values in (score, score * score):
+        values = values - share @ values
+        size = np.sqrt(share @ (values * values))
+        axes.append(values / size if size > 0 else values)
+    return Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
