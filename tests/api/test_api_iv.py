@@ -277,9 +277,10 @@ def test_budget_and_numpy_numbers():
     for budget in (np.float32(1.0), np.int64(1), 1, math.inf, 1e308):
         assert two_sample_test(X, Y, budget=budget).pairs == "complete"
         assert plan(n=1000, budget=budget, calibration="asymptotic").n_pairs == 6000
-    assert plan(n=1000, budget=1e-300).pairs == "linear"
+    assert plan(n=1000, budget=1e-300).pairs == "sketch"
+    assert plan(n=100, budget=1e-300).pairs == "linear"
     assert two_sample_test(X, Y, rng=np.int64(0), pairs=np.int64(2)).pairs == "window 2"
-    assert plan(n=np.int64(30), m=np.int32(20), p=np.uint8(2)).n_units == 20
+    assert plan(n=np.int64(30), m=np.int32(20), p=np.uint8(2)).n_units == 50
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, math.nan, "0.05", None, True, np.array([0.05])])

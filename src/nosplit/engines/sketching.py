@@ -285,7 +285,7 @@ def prepare(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
     assert isinstance(plan.pairing, Sketch)
     sketch = fit_map(
         look.rows,
-        recipe,
+        recipe.of_rare(look.rows),
         categorical=() if encoding is None else encoding.categorical,
         frequencies=plan.pairing.frequencies or 64,
         cells=layout.n_cells,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,10 @@ class Recipe:
             if np.all(rows == rows[0]):
                 return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
         return self.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+
+    def of_rare(self, rows: NDArray[Any]) -> Recipe:
+        """The same, at a scale of 1 if the rows looked at are all alike where others are not."""
+        return replace(self, given=True) if np.all(rows == rows[0]) else self
 
     def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
         """The kernels for data of this scale."""

@@ -242,9 +242,7 @@ def fit_map(
         Picks the frequencies.
     """
     rows = np.asarray(rows, dtype=np.float64)
-    some = rows[:: -(-len(rows) // 1000)]
-    # Rows that are looked at may all be alike where the rest are not: 1 is as good as any scale.
-    kernels = recipe.build() if np.all(some == some[0]) else recipe.fit(some)
+    kernels = recipe.fit(rows[:: -(-len(rows) // 1000)])
     for kernel in kernels:
         check_own_kernel(kernel, rows[:2], rows[:4])
     most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))
