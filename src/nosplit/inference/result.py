@@ -255,8 +255,8 @@ class TestResult:
     def differing(self, alpha: float = 0.05) -> tuple[str, ...]:
         """Names of the columns that differ by themselves, those told apart most often first.
 
-        At level alpha for all of them together: the probability that any column is named that
-        does not differ is at most alpha.
+        At level alpha for all of them together: as long as the columns that do not differ agree
+        jointly, the probability that any of them is named is at most alpha.
         """
         both = zip(self.column_names, self.by_column, strict=True)
         held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
