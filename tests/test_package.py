@@ -71,3 +71,13 @@ def test_missing_extra_names_its_pip_line_iv(monkeypatch):
     with pytest.raises(nosplit.InputError, match=r"`pyarrow`.*pip install 'nosplit\[tables\]'"):
         extra("pyarrow", "tables")
     assert extra("json", "tables") is sys.modules["json"]
+
+
+def test_rooms_are_small():
+    """A newcomer reads a room at a glance: at most ten files of its own."""
+    root = Path(nosplit.__file__).parent
+    folders = {file.parent for file in root.rglob("*.py")}
+    counts = {
+        folder.relative_to(root).as_posix(): len(set(folder.glob("*.py"))) - 1 for folder in folders
+    }
+    assert {room: n for room, n in counts.items() if n > 10} == {}

@@ -30,8 +30,8 @@ from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, default_kern
 from nosplit.kernels import median_bandwidth as median
 from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Adaptive, Nonnegative, Wald
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.loop import accumulate_draws
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Complete
 
 LEVEL = 0.05

@@ -25,8 +25,8 @@ from nosplit.inference.caveats import safe_window, smallest_safe_pairs
 from nosplit.kernels import default_kernels, median_bandwidth, paper_kernels
 from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Best, Nonnegative, Wald
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Band
 
 METHODS = {"ost": OST(), "wald": Wald(), "best": Best(), "nonnegative": Nonnegative()}

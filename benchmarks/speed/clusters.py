@@ -40,7 +40,7 @@ def seconds(work: Callable[[], Any], repeats: int = 2) -> float:
 
 def sketch_bytes(rows: int) -> int:
     """Bytes of the sketch of one partition, from the plan for these sizes."""
-    from nosplit.kernels.recipes import as_recipe
+    from nosplit.kernels.defaults.recipes import as_recipe
     from nosplit.sketch.maps import fit_map
 
     plan = nosplit.plan(n=rows, p=COLUMNS, pairs="sketch")

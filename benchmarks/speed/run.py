@@ -97,7 +97,7 @@ def limit_rows() -> list[tuple[str, str, str]]:
     from nosplit._support.loops.values import exp, two_sample_moments
     from nosplit.families.two_sample import Paired
     from nosplit.kernels.bank import Bank
-    from nosplit.pairs.order import Natural
+    from nosplit.pairs.dealing import Natural
     from nosplit.pairs.pairing import Aligned
 
     rng = np.random.default_rng(6)
@@ -147,8 +147,8 @@ def torch_row() -> tuple[str, str, str]:
 
     from nosplit.families.two_sample import Paired
     from nosplit.kernels.bank import Bank
+    from nosplit.pairs.dealing import Natural
     from nosplit.pairs.loop import accumulate
-    from nosplit.pairs.order import Natural
     from nosplit.pairs.pairing import Linear
 
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 2.0)), range(n))

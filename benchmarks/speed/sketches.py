@@ -26,7 +26,7 @@ def best_of(times: int, work) -> float:
 
 def one_pass(x, frequencies, cells=1000):
     """Sines, cosines, dealing and sums of one kernel: what the test does with the rows of x."""
-    from nosplit.kernels.recipes import as_recipe
+    from nosplit.kernels.defaults.recipes import as_recipe
     from nosplit.sketch.dealing import Deal
     from nosplit.sketch.maps import fit_map
     from nosplit.sketch.sums import sketch_rows

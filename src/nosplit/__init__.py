@@ -16,7 +16,7 @@ from nosplit.describe.plots.power import plot_calibration, plot_power
 from nosplit.describe.report import report
 from nosplit.engines.streams.goodness_of_fit import GoodnessOfFitAccumulator
 from nosplit.engines.streams.independence import IndependenceAccumulator
-from nosplit.engines.streams.loading import load_accumulator
+from nosplit.engines.streams.saved.loading import load_accumulator
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import (
     DependentRowsWarning,
@@ -41,8 +41,8 @@ from nosplit.kernels import (
     Spectral,
 )
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.methods.polyhedral import polyhedral_truncation
-from nosplit.methods.whitening import Whitening, optimal_weights
+from nosplit.methods.normal.polyhedral import polyhedral_truncation
+from nosplit.methods.normal.whitening import Whitening, optimal_weights
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Blocks, Sketch
 from nosplit.power.alternative import Alternative
@@ -55,7 +55,7 @@ from nosplit.power.level import (
 from nosplit.power.pilot import pilot
 from nosplit.power.prediction import power_curve, predict_power, sample_size
 from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
-from nosplit.sketch.profiles import Profile
+from nosplit.sketch.saved.profiles import Profile
 
 __version__ = "0.1.0"
 

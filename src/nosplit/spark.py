@@ -12,7 +12,7 @@ from nosplit._support.lazy import extra
 from nosplit.data.options import Options
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
-from nosplit.kernels.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 

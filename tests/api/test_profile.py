@@ -10,7 +10,7 @@ from scipy import signal, stats
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Laplace, Linear
 from nosplit.engines.profiles import CAREFUL
-from nosplit.sketch.profiles import best_level
+from nosplit.sketch.saved.profiles import best_level
 
 KERNELS = [Gaussian(1.0), Laplace(0.7), Linear()]
 SMALL = {"rows": 200, "least": 5, "frequencies": 6, "workers": 1}

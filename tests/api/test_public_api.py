@@ -32,7 +32,7 @@ from nosplit import (
     two_sample_test,
 )
 from nosplit.inference.result import kernel_label
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning

@@ -9,7 +9,7 @@ import pytest
 
 from nosplit import InputError, goodness_of_fit_test, independence_test, models
 from nosplit.cli import main
-from nosplit.cli.parsing import parse_model
+from nosplit.cli.shared.parsing import parse_model
 
 
 @pytest.fixture

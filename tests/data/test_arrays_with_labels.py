@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from nosplit import goodness_of_fit_test, independence_test, two_sample_test
-from nosplit.data.frames import is_table
+from nosplit.data.tables.frames import is_table
 from nosplit.errors import InputError
 
 

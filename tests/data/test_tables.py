@@ -19,9 +19,9 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Linear, models
-from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import fit_encoding
-from nosplit.data.frames import code_of, is_table
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import fit_encoding
+from nosplit.data.tables.frames import code_of, is_table
 from nosplit.kernels import OnColumns
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

@@ -19,7 +19,7 @@ from nosplit.describe.pair_means import Means, RowPairs, row_pairs
 from nosplit.describe.witness import mean_values, row_witness
 from nosplit.kernels import Combination, default_kernels
 from nosplit.kernels.bank import Bank
-from nosplit.methods.laws import Chi, ChiBarLaw, TruncatedNormal
+from nosplit.methods.normal.laws import Chi, ChiBarLaw, TruncatedNormal
 
 FEW = (nosplit.Gaussian(1.0), nosplit.Gaussian(3.0), nosplit.Linear())
 

@@ -18,7 +18,7 @@ import nosplit
 from nosplit import InputError
 from nosplit.describe import plots
 from nosplit.describe.plots.style import BLACK, RED, X, Y
-from nosplit.methods.laws import Chi, ChiBarLaw, Flips, TruncatedNormal
+from nosplit.methods.normal.laws import Chi, ChiBarLaw, Flips, TruncatedNormal
 
 mpl.use("agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -27,19 +27,26 @@ from typer.testing import CliRunner
 import nosplit
 from nosplit import InputError, Whitening
 from nosplit.datasets import DATASETS
-from nosplit.experiments import pool, runner
 from nosplit.experiments.beyond import WAYS, Beyond
 from nosplit.experiments.catalogue import EXPERIMENTS, STUDIES
-from nosplit.experiments.claims import all_clear, at_least, at_most, none_fails, some_clear, versus
 from nosplit.experiments.command import reproduce
-from nosplit.experiments.figures import new_figure
 from nosplit.experiments.grids import COMBINED
-from nosplit.experiments.journal import Journal
 from nosplit.experiments.normals import LEVELS, theorem_methods
-from nosplit.experiments.runner import run
+from nosplit.experiments.running import pool, runner
+from nosplit.experiments.running.journal import Journal
+from nosplit.experiments.running.runner import run
+from nosplit.experiments.running.work import Cell, Chunk, Count, Task, tasks_of
+from nosplit.experiments.showing.claims import (
+    all_clear,
+    at_least,
+    at_most,
+    none_fails,
+    some_clear,
+    versus,
+)
+from nosplit.experiments.showing.figures import new_figure
+from nosplit.experiments.showing.table import COLUMNS, TableRow, read_csv
 from nosplit.experiments.statistics import METHODS, Statistics, pair_values, stack
-from nosplit.experiments.table import COLUMNS, TableRow, read_csv
-from nosplit.experiments.work import Cell, Chunk, Count, Task, tasks_of
 from nosplit.kernels import paper_kernels
 
 TRIALS = 60

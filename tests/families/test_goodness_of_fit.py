@@ -34,9 +34,9 @@ from nosplit.families.chain import (
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.caveats import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
-from nosplit.kernels.stein import SteinBank, default_stein_kernels
+from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
+from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window
 from nosplit.pairs.pairing import Linear as LinearPairs
 

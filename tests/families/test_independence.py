@@ -12,9 +12,9 @@ from scipy import stats
 from nosplit import Blocks, Delta, Exact, Gaussian, InputError, Linear, Split, independence_test
 from nosplit.families.independence import HsicUnits
 from nosplit.kernels import Laplace
-from nosplit.kernels.tensor import Tensor, TensorBank, default_tensors
+from nosplit.kernels.derived.tensor import Tensor, TensorBank, default_tensors
+from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.order import Natural, shuffled
 from nosplit.pairs.pairing import Complete, Tile, Window
 from nosplit.pairs.pairing import Linear as LinearPairs
 

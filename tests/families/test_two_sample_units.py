@@ -36,8 +36,8 @@ from nosplit.kernels import (
     laplace_grid,
 )
 from nosplit.kernels.bank import Bank
+from nosplit.pairs.dealing import Natural, Permuted
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.order import Natural, Permuted
 from nosplit.pairs.pairing import Blocks, as_pairing
 
 FAMILIES = {

@@ -34,7 +34,7 @@ from nosplit import (
 )
 from nosplit.inference.ranking import hedged, rank_draws
 from nosplit.methods import OST
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.draws import Signs, unwrapped
 
 TIE = 1e-9

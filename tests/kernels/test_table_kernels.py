@@ -21,7 +21,7 @@ from nosplit.kernels import (
     table_kernels,
 )
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.order import Natural
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.pairing import Aligned, Tile
 
 

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from _brute import EPS, brute_nonnegative, brute_ost, condition, problems
 from nosplit import joint_normal_test
 from nosplit.methods import METHODS, OST, Best, ChiBar, Naive, Nonnegative, Selection, Split, Wald
-from nosplit.methods.whitening import Whitening
+from nosplit.methods.normal.whitening import Whitening
 
 # ChiBar's weights come from draws that depend on the order of the coordinates.
 CLOSED_FORM = [OST(), Nonnegative(), Wald(), Best(), Naive()]

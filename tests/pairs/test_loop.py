@@ -14,9 +14,9 @@ from nosplit import Blocks, Gaussian, InputError, Laplace, Linear, Moments, two_
 from nosplit.families.two_sample import two_sample_units
 from nosplit.kernels.bank import Bank
 from nosplit.pairs import loop as module
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.draws import Part
 from nosplit.pairs.loop import accumulate, accumulate_draws, n_workers
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Band, Tile, as_pairing
 
 PAIRS = ["linear", "adjacent", 3, Blocks(16), "complete"]

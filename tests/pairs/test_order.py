@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from nosplit import Gaussian, two_sample_test
-from nosplit.pairs.order import BUFFER, LARGE, Natural, Permuted, Riffled, shuffled, take
+from nosplit.pairs.dealing import BUFFER, LARGE, Natural, Permuted, Riffled, shuffled, take
 
 # False alarms of each statistical statement here.
 ALARM = 1e-6

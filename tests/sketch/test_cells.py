@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nosplit.kernels import Gaussian, Linear
-from nosplit.kernels.recipes import as_recipe
+from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.sketch.cells import drawn_statistics, units_of
 from nosplit.sketch.dealing import layout_of
 from nosplit.sketch.maps import fit_map

@@ -6,7 +6,7 @@ import pytest
 from nosplit.errors import InputError
 from nosplit.kernels import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Mixed, OnColumns
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.frequencies import frequencies_of, has_frequencies
+from nosplit.kernels.derived.frequencies import frequencies_of, has_frequencies
 from nosplit.sketch.maps import STEP, SketchMap
 from nosplit.sketch.sums import CellSums
 

@@ -12,8 +12,8 @@ import pytest
 import nosplit
 from nosplit import Exact, Gaussian, Laplace, Linear
 from nosplit.errors import FileError
-from nosplit.sketch import bundles
-from nosplit.sketch.bundles import HEADER
+from nosplit.sketch.saved import bundles
+from nosplit.sketch.saved.bundles import HEADER
 
 RNG = np.random.default_rng(3)
 

@@ -12,7 +12,7 @@ from nosplit import Exact, Gaussian, InputError, Spectral, two_sample_test
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.spectral import default_eigenbases, sorted_rows
+from nosplit.kernels.derived.spectral import default_eigenbases, sorted_rows
 from nosplit.sketch.bins import fit_bins
 from nosplit.sketch.rows import _fit, _places, column_counts, look_at_rows, number_of_bins
 from nosplit.sketch.swaps import Swaps

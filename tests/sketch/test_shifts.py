@@ -17,11 +17,16 @@ from nosplit.kernels import (
     OnColumns,
     Polynomial,
 )
-from nosplit.kernels.tensor import Tensor, default_tensors
+from nosplit.kernels.derived.tensor import Tensor, default_tensors
 from nosplit.sketch.dealing import Deal, deal_of
+from nosplit.sketch.families.shift_sums import (
+    Shifts,
+    ShiftSums,
+    shift_statistics,
+    sketch_observations,
+)
+from nosplit.sketch.families.tensor import fit_tensor_map
 from nosplit.sketch.maps import STEP
-from nosplit.sketch.shift_sums import Shifts, ShiftSums, shift_statistics, sketch_observations
-from nosplit.sketch.tensor import fit_tensor_map
 
 MIXED = Mixed(OnColumns(Gaussian(1.0), (0,)), OnColumns(Agreement(), (1,)))
 TENSORS = Tensor(Gaussian(1.0), Gaussian(0.7)), Tensor(Linear(), Linear())

@@ -7,13 +7,18 @@ from scipy import special, stats
 from nosplit import Gaussian, InputError, Matern, Sketch, Wild, goodness_of_fit_test, models
 from nosplit.api.sketches import sketched_fit
 from nosplit.errors import UnsafeAsymptoticsWarning
-from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
+from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ
-from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
+from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
 from nosplit.sketch.dealing import Deal, deal_of
+from nosplit.sketch.families.stein import fit_stein_map
+from nosplit.sketch.families.stein_sums import (
+    SteinSums,
+    sketch_scored_rows,
+    skewness,
+    stein_statistics,
+)
 from nosplit.sketch.maps import STEP
-from nosplit.sketch.stein import fit_stein_map
-from nosplit.sketch.stein_sums import SteinSums, sketch_scored_rows, skewness, stein_statistics
 from nosplit.sketch.swaps import Swaps
 
 KERNELS = Gaussian(1.0), IMQ(2.0), Constant(), BoundedLinear()

@@ -8,7 +8,7 @@ import pytest
 import nosplit
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
-from nosplit.kernels.recipes import as_recipe
+from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.sketch.bins import dependent_pairs, fit_bins
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import STEP, fit_map

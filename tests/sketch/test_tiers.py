@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from nosplit.kernels import Gaussian, Linear
-from nosplit.kernels.recipes import as_recipe
-from nosplit.sketch import tiers as module
+from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import fit_map
+from nosplit.sketch.saved import tiers as module
+from nosplit.sketch.saved.tiers import Tiers, fill, merge_tiers
 from nosplit.sketch.sums import CellSums, sketch_rows
-from nosplit.sketch.tiers import Tiers, fill, merge_tiers
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(3000, 2))

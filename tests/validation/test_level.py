@@ -23,11 +23,11 @@ from nosplit.inference.ranking import rank_draws
 from nosplit.inference.run import split_at
 from nosplit.kernels import Gaussian, Laplace, Linear, median_bandwidth, paper_kernels
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import as_recipe
+from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Adjacent, as_pairing
 
 ALARM = 1e-7

@@ -101,8 +101,8 @@ def test_effective_pairs_do_not_depend_on_labels():
     """What decides between closed form and flips is the same for every relabelling of units."""
     from nosplit.families.two_sample import two_sample_units
     from nosplit.kernels.bank import Bank
+    from nosplit.pairs.dealing import Natural
     from nosplit.pairs.effective import effective_pairs
-    from nosplit.pairs.order import Natural
     from nosplit.pairs.pairing import Window
 
     rng = np.random.default_rng(2)
@@ -123,8 +123,8 @@ def test_effective_pairs_against_theory():
     from nosplit.families.two_sample import two_sample_units
     from nosplit.families.unequal import Grouped
     from nosplit.kernels.bank import Bank
+    from nosplit.pairs.dealing import Natural
     from nosplit.pairs.effective import effective_pairs
-    from nosplit.pairs.order import Natural
     from nosplit.pairs.pairing import Window
 
     rng = np.random.default_rng(3)

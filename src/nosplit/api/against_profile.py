@@ -14,10 +14,10 @@ from nosplit.data.options import Options
 from nosplit.engines.profiles import ProfileComparison, compare_profiles, compare_with_profile
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact, resolve_calibration
-from nosplit.inference.plan import SKETCH_FLIPS
+from nosplit.inference.planning.costs import SKETCH_FLIPS
 from nosplit.pairs.pairing import Sketch
-from nosplit.sketch.bundles import is_bundle
-from nosplit.sketch.profiles import Profile
+from nosplit.sketch.saved.bundles import is_bundle
+from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["against_profile", "draws_of", "is_profile"]
 

@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite
-from nosplit.data.encoding import Encoding
+from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import InputError
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.families.two_sample import Grouped, Paired
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.outcome import Outcome
-from nosplit.inference.plan import Plan
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import settle, test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Recipe
-from nosplit.kernels.spectral import SCALE_ROWS, sorted_rows, spread_out
+from nosplit.kernels.defaults.recipes import Recipe
+from nosplit.kernels.derived.spectral import SCALE_ROWS, sorted_rows, spread_out
 from nosplit.methods import Adaptive, Method
 from nosplit.pairs.draws import SignDraws
 from nosplit.pairs.pairing import Complete

@@ -11,10 +11,10 @@ import numpy as np
 from nosplit._support.checks import check_budget, check_flags, check_int, check_rng, check_sample
 from nosplit._support.types import Array
 from nosplit.api.sketches import sketched_fit
-from nosplit.data.encoding import Encoding
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
+from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
     ChainBlocks,
@@ -32,7 +32,7 @@ from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.calibrations import SIMULATE, WILD, Exact, Wild
 from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome, to_result
-from nosplit.inference.plan_goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
+from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run, settle
@@ -42,7 +42,7 @@ from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
 from nosplit.models.scipy import ScipyModel
 from nosplit.models.scores import Score, as_model, scores_of
-from nosplit.pairs.order import Natural, shuffled
+from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["goodness_of_fit_test"]

@@ -16,13 +16,14 @@ from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.outcome import to_result
-from nosplit.inference.plan import HsicSizes, choose
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.methods import Method
-from nosplit.pairs.order import Natural, shuffled
+from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]

@@ -7,11 +7,13 @@ from nosplit.data.samples import some_columns
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.plan import HsicSizes, Plan, Sizes, choose, sizes_of
-from nosplit.inference.plan_goodness_of_fit import SteinSizes, plan_rows
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import HsicSizes, Sizes, sizes_of
+from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import as_method
-from nosplit.kernels.recipes import Kernels
-from nosplit.kernels.tensor import TensorBank, default_tensors
+from nosplit.kernels.defaults.recipes import Kernels
+from nosplit.kernels.derived.tensor import TensorBank, default_tensors
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 

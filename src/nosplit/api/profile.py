@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 from nosplit._support.checks import Seed, check_int, check_rng
-from nosplit.data.encoding import Encoding
 from nosplit.data.options import Options
+from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.profiles import CAREFUL, make_part, make_profile
 from nosplit.errors import InputError
-from nosplit.kernels.recipes import Kernels
-from nosplit.sketch.profile_files import read_profile
-from nosplit.sketch.profiles import Profile
+from nosplit.kernels.defaults.recipes import Kernels
+from nosplit.sketch.saved.profile_files import read_profile
+from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["load_profile", "profile"]
 

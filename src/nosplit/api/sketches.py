@@ -21,20 +21,21 @@ from nosplit.families.fitting import (
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.calibrations import WILD
 from nosplit.inference.outcome import Outcome, to_result
-from nosplit.inference.plan import HsicSizes, Plan
+from nosplit.inference.planning.costs import HsicSizes
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import test_draws
-from nosplit.kernels.recipes import check_own_kernel
-from nosplit.kernels.stein import BoundedLinear, Constant
+from nosplit.kernels.defaults.recipes import check_own_kernel
+from nosplit.kernels.derived.stein import BoundedLinear, Constant
 from nosplit.methods import Method
-from nosplit.pairs.order import Natural
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.dealing import deal_of
-from nosplit.sketch.shift_sums import shift_statistics, sketch_observations
-from nosplit.sketch.stein import fit_stein_map
-from nosplit.sketch.stein_sums import sketch_scored_rows, skewness, stein_statistics
-from nosplit.sketch.tensor import fit_tensor_map
+from nosplit.sketch.families.shift_sums import shift_statistics, sketch_observations
+from nosplit.sketch.families.stein import fit_stein_map
+from nosplit.sketch.families.stein_sums import sketch_scored_rows, skewness, stein_statistics
+from nosplit.sketch.families.tensor import fit_tensor_map
 
 __all__ = ["SketchOutcome", "sketched_fit", "sketched_independence"]
 

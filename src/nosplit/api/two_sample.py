@@ -24,11 +24,13 @@ from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
 from nosplit.inference.outcome import to_result
-from nosplit.inference.plan import Plan, choose, sizes_of
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import sizes_of
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run
-from nosplit.kernels.recipes import Kernels, Recipe
+from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
 

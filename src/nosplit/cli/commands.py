@@ -9,14 +9,14 @@ import typer
 
 import nosplit
 from nosplit.cli.demo import demo
-from nosplit.cli.ending import ERROR, finished, guarded, tolerant
-from nosplit.cli.goodness_of_fit import gof
-from nosplit.cli.independence import independence
 from nosplit.cli.plan import plan
 from nosplit.cli.power import calibrate, power
 from nosplit.cli.profiles import profile
+from nosplit.cli.questions.goodness_of_fit import gof
+from nosplit.cli.questions.independence import independence
+from nosplit.cli.questions.two_sample import compare
+from nosplit.cli.shared.ending import ERROR, finished, guarded, tolerant
 from nosplit.cli.streams import accumulate, merge, result
-from nosplit.cli.two_sample import compare
 from nosplit.experiments.command import reproduce
 
 __all__ = ["app", "main"]

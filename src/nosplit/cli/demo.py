@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nosplit
-from nosplit.cli.printing import quietly
+from nosplit.cli.shared.printing import quietly
 from nosplit.datasets import MNIST
 from nosplit.inference.result import TestResult, format_p
 

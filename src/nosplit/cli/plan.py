@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 import nosplit
-from nosplit.cli.options import Budget, Calibration, Json, Kernels, Method, Pairs
-from nosplit.cli.parsing import parse_pairs
-from nosplit.cli.printing import print_json
-from nosplit.inference.plan import Plan
+from nosplit.cli.shared.options import Budget, Calibration, Json, Kernels, Method, Pairs
+from nosplit.cli.shared.parsing import parse_pairs
+from nosplit.cli.shared.printing import print_json
+from nosplit.inference.planning.plan import Plan
 
 __all__ = ["plan"]
 

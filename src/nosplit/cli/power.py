@@ -10,7 +10,7 @@ import typer
 
 import nosplit
 from nosplit._support.terminal import printable
-from nosplit.cli.options import (
+from nosplit.cli.shared.options import (
     Alpha,
     Budget,
     Calibration,
@@ -25,9 +25,9 @@ from nosplit.cli.options import (
     Seed,
     Workers,
 )
-from nosplit.cli.parsing import parse_pairs
-from nosplit.cli.printing import print_json
-from nosplit.cli.words import named
+from nosplit.cli.shared.parsing import parse_pairs
+from nosplit.cli.shared.printing import print_json
+from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.power.level import CalibrationCheck

@@ -8,7 +8,7 @@ import typer
 
 import nosplit
 from nosplit._support.terminal import printable
-from nosplit.cli.options import (
+from nosplit.cli.shared.options import (
     Columns,
     Exclude,
     Json,
@@ -18,12 +18,12 @@ from nosplit.cli.options import (
     Seed,
     Workers,
 )
-from nosplit.cli.printing import as_options, print_json
-from nosplit.cli.targets import Force, check_target
-from nosplit.cli.words import named
+from nosplit.cli.shared.printing import as_options, print_json
+from nosplit.cli.shared.targets import Force, check_target
+from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
-from nosplit.sketch.profiles import Profile
+from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["merge_profiles", "profile"]
 

@@ -17,7 +17,8 @@ import typer
 from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable, progress_bar
 from nosplit.api.against_profile import is_profile
-from nosplit.cli.options import (
+from nosplit.cli.profiles import merge_profiles
+from nosplit.cli.shared.options import (
     Alpha,
     Columns,
     Exclude,
@@ -29,19 +30,18 @@ from nosplit.cli.options import (
     Scale,
     Seed,
 )
-from nosplit.cli.parsing import parse_pairs
-from nosplit.cli.printing import finish, print_json, quietly
-from nosplit.cli.profiles import merge_profiles
-from nosplit.cli.targets import Force, check_target
-from nosplit.cli.words import named
-from nosplit.data.encoding import Encoding
+from nosplit.cli.shared.parsing import parse_pairs
+from nosplit.cli.shared.printing import finish, print_json, quietly
+from nosplit.cli.shared.targets import Force, check_target
+from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.source import Source
 from nosplit.data.files.whole import in_memory, is_small, some_rows
 from nosplit.data.options import Options
 from nosplit.data.samples import two_samples
+from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.streams.base import LIMIT
-from nosplit.engines.streams.loading import FAMILIES, load_accumulator
+from nosplit.engines.streams.saved.loading import FAMILIES, load_accumulator
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import InputError
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
-from nosplit.data.frames import CATEGORIES, Source, as_source, native_columns
+from nosplit.data.tables.frames import CATEGORIES, Source, as_source, native_columns
 
 __all__ = ["ColumnChange", "column_changes"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.terminal import listed
-from nosplit.data.frames import NUMBER, UNKNOWN, Raw, Source
 from nosplit.data.names import without
+from nosplit.data.tables.frames import NUMBER, UNKNOWN, Raw, Source
 from nosplit.errors import InputError
 
 __all__ = [

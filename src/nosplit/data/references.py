@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_sample
 from nosplit._support.terminal import listed
 from nosplit._support.types import Index
-from nosplit.data.encoding import Encoding
 from nosplit.data.files.opening import is_path, open_source
-from nosplit.data.fit_encoding import Read, read_one
-from nosplit.data.frames import Raw, Source, as_source, is_table
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import Read, read_one
+from nosplit.data.tables.frames import Raw, Source, as_source, is_table
 from nosplit.errors import InputError
 
 __all__ = ["Later", "Reference", "read_later", "read_reference"]

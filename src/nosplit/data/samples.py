@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, check_int, check_sample
 from nosplit._support.types import Array
-from nosplit.data.encoding import Column, Encoding, Mask
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import MOST_COLUMNS
 from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_rows
-from nosplit.data.fit_encoding import Read, read_one, read_two, robust_scale
-from nosplit.data.frames import CATEGORIES, NUMBER, as_source, is_table
 from nosplit.data.options import NONE, ROBUST, Options
+from nosplit.data.tables.encoding import Column, Encoding, Mask
+from nosplit.data.tables.fit_encoding import Read, read_one, read_two, robust_scale
+from nosplit.data.tables.frames import CATEGORIES, NUMBER, as_source, is_table
 from nosplit.errors import InputError
-from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
+from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
 __all__ = [
     "Sample",

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_dense, check_sample
 from nosplit._support.types import Array
-from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import read_one
-from nosplit.data.frames import Source, as_source, is_table
 from nosplit.data.matching import check_known
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import read_one
+from nosplit.data.tables.frames import Source, as_source, is_table
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts
-from nosplit.kernels.recipes import check_looks_at
+from nosplit.kernels.defaults.recipes import check_looks_at
 
 __all__ = ["Variable", "as_variables", "column_names", "two_variables"]
 

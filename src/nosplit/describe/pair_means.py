@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.families.two_sample import Paired
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.order import Natural
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.pairing import Band, Window
 
 __all__ = ["Means", "RowPairs", "nominal_ns", "row_pairs"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Array, Index
-from nosplit.data.frames import native_columns, numbers_of
+from nosplit.data.tables.frames import native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Index
-from nosplit.data.encoding import Mask
-from nosplit.data.fit_encoding import Read, read_one
-from nosplit.data.frames import Raw, Source, as_source, is_table
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples
+from nosplit.data.tables.encoding import Mask
+from nosplit.data.tables.fit_encoding import Read, read_one
+from nosplit.data.tables.frames import Raw, Source, as_source, is_table
 from nosplit.engines.reading import Columns
 from nosplit.engines.sides import Batches, SampleSide, sketch_batches
 from nosplit.engines.sketching import ROWS, Census, SketchTask

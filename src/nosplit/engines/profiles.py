@@ -21,13 +21,13 @@ from nosplit.data.options import Options
 from nosplit.data.references import Later, Reference, read_later, read_reference
 from nosplit.data.serial import correlated_rows
 from nosplit.errors import InputError, NonFiniteError
-from nosplit.kernels.recipes import Kernels, as_recipe
+from nosplit.kernels.defaults.recipes import Kernels, as_recipe
+from nosplit.sketch.cells import Sketched
 from nosplit.sketch.dealing import Deal, block_length, pilot_size
 from nosplit.sketch.maps import SketchMap, fit_map
-from nosplit.sketch.profiles import Profile, best_level, check_alike
-from nosplit.sketch.sketched import Sketched
+from nosplit.sketch.saved.profiles import Profile, best_level, check_alike
+from nosplit.sketch.saved.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill, some
 from nosplit.sketch.sums import CellSums
-from nosplit.sketch.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill, some
 
 __all__ = [
     "CAREFUL",

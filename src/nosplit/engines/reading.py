@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
 from nosplit._support.types import Index
-from nosplit.data.encoding import Encoding
-from nosplit.data.frames import NUMBER, Raw, as_source, is_table
 from nosplit.data.matching import matched
 from nosplit.data.options import Options
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.frames import NUMBER, Raw, as_source, is_table
 from nosplit.errors import InputError
 
 __all__ = ["Columns", "Reader", "changed", "check_rows", "settled"]

@@ -16,24 +16,26 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flag
 from nosplit._support.types import Index
-from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import read_two
-from nosplit.data.frames import UNKNOWN, Raw, Source, as_source
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
 from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import read_two
+from nosplit.data.tables.frames import UNKNOWN, Raw, Source, as_source
 from nosplit.engines.reading import Reader, check_rows
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.plan import Plan, choose, sizes_of
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import sizes_of
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.result import TestResult
-from nosplit.kernels.recipes import Kernels, as_recipe
+from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Sketch
+from nosplit.sketch.cells import Sketched
 from nosplit.sketch.dealing import Layout, block_length, layout_of
 from nosplit.sketch.maps import SketchMap, fit_map
-from nosplit.sketch.sketched import Sketched
 from nosplit.sketch.sums import CellSums
 
 __all__ = [

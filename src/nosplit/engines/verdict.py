@@ -14,7 +14,7 @@ from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import test_draws
 from nosplit.methods import Method
-from nosplit.sketch.sketched import Sketched
+from nosplit.sketch.cells import Sketched
 
 __all__ = ["sketch_result"]
 

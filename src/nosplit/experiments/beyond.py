@@ -12,8 +12,8 @@ from numpy.random import Generator
 from nosplit import Exact, NosplitWarning, two_sample_test
 from nosplit.datasets import DATASETS
 from nosplit.experiments.grids import SIZES
+from nosplit.experiments.running.work import Cell, Chunk, Count
 from nosplit.experiments.statistics import ALPHA
-from nosplit.experiments.work import Cell, Chunk, Count
 
 __all__ = ["BUDGET", "WAYS", "Beyond"]
 

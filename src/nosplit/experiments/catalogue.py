@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nosplit.experiments import paper_claims
 from nosplit.experiments.beyond import BUDGET, WAYS, Beyond
-from nosplit.experiments.claims import Verdict
-from nosplit.experiments.figures import dimension_figure, error_grid
 from nosplit.experiments.grids import COMBINED, Grid, Polynomials
 from nosplit.experiments.normals import Geometry, Theorem, theorem_methods
-from nosplit.experiments.paper_claims import BEST_SPLIT
-from nosplit.experiments.pictures import (
+from nosplit.experiments.running.work import Study
+from nosplit.experiments.showing import paper_claims
+from nosplit.experiments.showing.claims import Verdict
+from nosplit.experiments.showing.figures import dimension_figure, error_grid
+from nosplit.experiments.showing.paper_claims import BEST_SPLIT
+from nosplit.experiments.showing.pictures import (
     densities_figure,
     geometry_figure,
     samples_figure,
     theorem_figure,
 )
-from nosplit.experiments.table import TableRow
-from nosplit.experiments.work import Study
+from nosplit.experiments.showing.table import TableRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

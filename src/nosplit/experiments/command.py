@@ -37,8 +37,8 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Seed of all draws.")] = 0,
 ) -> None:
     """Run the paper's experiments: every number, every figure, and whether its claims hold."""
-    from nosplit.experiments.pool import WorkersDiedError
-    from nosplit.experiments.runner import run
+    from nosplit.experiments.running.pool import WorkersDiedError
+    from nosplit.experiments.running.runner import run
 
     start = time.monotonic()
     try:

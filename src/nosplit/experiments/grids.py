@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from nosplit.datasets import DATASETS
+from nosplit.experiments.running.work import Cell, Chunk
 from nosplit.experiments.statistics import (
     METHODS,
     SPLITS,
@@ -18,7 +19,6 @@ from nosplit.experiments.statistics import (
     pair_values,
     stack,
 )
-from nosplit.experiments.work import Cell, Chunk
 from nosplit.kernels import median_bandwidth, paper_kernels, polynomial_kernels
 
 __all__ = ["COMBINED", "SETS", "SIZES", "Grid", "Polynomials"]

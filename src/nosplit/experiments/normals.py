@@ -12,8 +12,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from nosplit import Nonnegative
+from nosplit.experiments.running.work import Cell, Chunk, Count
 from nosplit.experiments.statistics import ALPHA
-from nosplit.experiments.work import Cell, Chunk, Count
 
 __all__ = ["LEVELS", "Geometry", "Theorem", "random_covariance"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit import OST, Best, Moments, Naive, Nonnegative, Split, Wald, Whitening
-from nosplit.experiments.work import Cell, Count
+from nosplit.experiments.running.work import Cell, Count
 from nosplit.kernels import Kernel, ProfileKernel, aligned_base
 
 __all__ = [

@@ -28,9 +28,9 @@ from nosplit.errors import (
 )
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.kernels import IMQ, Kernel
-from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.derived.stein import SteinBank
+from nosplit.pairs.dealing import Natural
 from nosplit.pairs.draws import SignDraws, Signs
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Aligned, Job, Tile
 from nosplit.pairs.protocols import Draws
 

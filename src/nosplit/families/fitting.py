@@ -20,10 +20,10 @@ from nosplit.families.two_sample import Paired, two_sample_units
 from nosplit.families.unequal import Grouped
 from nosplit.kernels import Kernel, Parts, Spectral, as_kernel, median_bandwidth
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Recipe, called, check_own_kernel
-from nosplit.kernels.stein import SteinBank, default_stein_kernels
-from nosplit.kernels.tensor import Tensor, default_tensors
-from nosplit.pairs.order import Natural, shuffled
+from nosplit.kernels.defaults.recipes import Recipe, called, check_own_kernel
+from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
+from nosplit.kernels.derived.tensor import Tensor, default_tensors
+from nosplit.pairs.dealing import Natural, shuffled
 
 __all__ = [
     "MEDIAN_ROWS",

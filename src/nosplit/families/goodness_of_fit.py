@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nosplit._support.types import Array, Index
-from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.derived.stein import SteinBank
+from nosplit.pairs.dealing import Order
 from nosplit.pairs.draws import SignDraws, Signs, unwrapped
-from nosplit.pairs.order import Order
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["SteinUnits"]

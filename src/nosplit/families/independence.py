@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.families.cells import Cells, aligned_block, tile_block
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.pairs.dealing import Order, take
 from nosplit.pairs.draws import unwrapped
 from nosplit.pairs.labellings import Labels, Tables, pairs_of
-from nosplit.pairs.order import Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["CentredBlocks", "HsicUnits", "check_unit_size"]

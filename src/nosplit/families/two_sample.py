@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.families.unequal import Grouped
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import MOST_ROWS, Dealing
+from nosplit.pairs.dealing import MOST_ROWS, Dealing, Natural, Order, take
 from nosplit.pairs.draws import SignDraws, Signs, column_moments
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.order import Natural, Order, take
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
 __all__ = ["MOST_ROWS", "Grouped", "Paired", "two_sample_units"]

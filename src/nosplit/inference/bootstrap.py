@@ -16,8 +16,8 @@ from nosplit._support.types import Array
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
 from nosplit.inference.ranking import rank_draws
 from nosplit.methods import Method
-from nosplit.methods.laws import Flips
-from nosplit.methods.whitening import Whitening
+from nosplit.methods.normal.laws import Flips
+from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.moments import Moments
 
 __all__ = ["BOOTSTRAP", "MOST_ROWS", "rank_bootstrap", "skew_caveats", "skewness"]

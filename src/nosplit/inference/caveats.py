@@ -18,7 +18,7 @@ from nosplit.errors import (
 )
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.outcome import Outcome
-from nosplit.methods.whitening import Whitening
+from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Blocks, Pairing, Window
 
 __all__ = [

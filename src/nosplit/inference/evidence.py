@@ -14,7 +14,7 @@ import numpy as np
 from nosplit._support.types import Array, Index
 from nosplit.inference.ranking import hedged, rank_draws, ranks
 from nosplit.methods import Adaptive, Method
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
 __all__ = ["ColumnEvidence", "column_evidence", "kinds_of", "rank_all"]

@@ -16,7 +16,7 @@ from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method, Selection
-from nosplit.methods.laws import Flips, law_of
+from nosplit.methods.normal.laws import Flips, law_of
 
 __all__ = ["Outcome", "to_result"]
 

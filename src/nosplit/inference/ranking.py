@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.methods import OST, Adaptive, Method, Nonnegative
-from nosplit.methods.laws import Flips, counted_from
+from nosplit.methods.normal.laws import Flips, counted_from
 
 __all__ = ["hedged", "rank_draws", "ranks"]
 

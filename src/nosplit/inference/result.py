@@ -18,7 +18,7 @@ from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
-from nosplit.methods.laws import Law
+from nosplit.methods.normal.laws import Law
 
 __all__ = ["KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
 

@@ -41,7 +41,7 @@ from nosplit.inference.caveats import (
 )
 from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
-from nosplit.inference.plan import Plan, pairing_name
+from nosplit.inference.planning.plan import Plan, pairing_name
 from nosplit.methods import (
     METHODS,
     OST,
@@ -55,7 +55,7 @@ from nosplit.methods import (
     Wald,
 )
 from nosplit.methods._base import nothing_seen
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.draws import BLOCK, Signs
 from nosplit.pairs.effective import effective_pairs
 from nosplit.pairs.loop import accumulate, accumulate_draws

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from nosplit import kernels as known
 from nosplit.errors import InputError
-from nosplit.kernels.tensor import Tensor
+from nosplit.kernels.derived.tensor import Tensor
 
 __all__ = ["kernel_from_plain", "kernel_to_plain"]
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit._support.checks import check_finite, check_joint, numeric
 from nosplit._support.types import Array
 from nosplit.errors import InputError
-from nosplit.methods.polyhedral import select_one
-from nosplit.methods.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.whitening import Whitened, Whitening
+from nosplit.methods.normal.polyhedral import select_one
+from nosplit.methods.normal.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.normal.whitening import Whitened, Whitening
 
 __all__ = [
     "Batch",

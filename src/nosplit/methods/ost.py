@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.types import Array
 from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare, settled
-from nosplit.methods.polyhedral import select_one
-from nosplit.methods.whitening import Whitened, Whitening, apply, gram
+from nosplit.methods.normal.polyhedral import select_one
+from nosplit.methods.normal.whitening import Whitened, Whitening, apply, gram
 
 __all__ = ["OST", "Projection", "combination", "project"]
 

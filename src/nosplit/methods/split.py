@@ -12,8 +12,8 @@ from nosplit.errors import InputError
 from nosplit.methods._base import Selection, checked
 from nosplit.methods.best import Best
 from nosplit.methods.nonnegative import Nonnegative
+from nosplit.methods.normal.tails import log_ndtr
 from nosplit.methods.ost import OST
-from nosplit.methods.tails import log_ndtr
 from nosplit.methods.wald import Wald
 
 __all__ = ["Inner", "Split"]

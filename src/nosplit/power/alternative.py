@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from nosplit._support.checks import check_covariance, check_joint, check_vector
 from nosplit._support.types import Array
 from nosplit.errors import InputError
-from nosplit.methods.whitening import Whitening, optimal_weights
+from nosplit.methods.normal.whitening import Whitening, optimal_weights
 from nosplit.pairs.pairing import Adjacent, Blocks, Complete, Linear, Pairing, Window
 from nosplit.power.hoeffding import Effects, roots
 

@@ -16,10 +16,10 @@ from nosplit.data.options import Options
 from nosplit.data.samples import read_samples
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.families.fitting import fitted_units
-from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
+from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 from nosplit.methods._base import prepare
+from nosplit.methods.normal.whitening import Whitened, Whitening
 from nosplit.methods.ost import project
-from nosplit.methods.whitening import Whitened, Whitening
 from nosplit.pairs.pairing import Tile
 from nosplit.pairs.protocols import Units
 from nosplit.power.alternative import Alternative, root, within

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
-from nosplit.inference.plan import Plan
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import split_at
 from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative, Split, Wald
-from nosplit.methods.whitening import Whitening
+from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Complete
 from nosplit.power.alternative import Alternative, overlap, root
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from nosplit._support.types import Array
-from nosplit.pairs.loop import n_workers
+from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 from nosplit.sketch.lenses import (
     CONSTANT,
@@ -29,6 +30,7 @@ from nosplit.sketch.swaps import CellDraws, Slots, Swaps
 from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = [
+    "Sketched",
     "column_draws",
     "covariance",
     "drawn_statistics",
@@ -40,6 +42,48 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Sketched:
+    """The sketches of two samples.
+
+    Attributes
+    ----------
+    map : SketchMap
+        The map of both.
+    x, y : CellSums
+        Their cells.
+    c : int
+        Rows of a cell.
+    lag, block : int
+        Up to which lag rows depend on one another (0: they do not), and rows dealt together.
+    """
+
+    map: SketchMap
+    x: CellSums
+    y: CellSums
+    c: int
+    lag: int = 0
+    block: int = 1
+
+    @property
+    def n_used(self) -> int:
+        """Rows in cells, of both samples."""
+        return self.c * (len(self.x.features) + len(self.y.features))
+
+    def drawn(
+        self,
+        flips: int,
+        key: int,
+        owners: Sequence[int] | None = None,
+        workers: int | None = None,
+    ) -> DrawnStatistics:
+        """Statistics of kernels and columns under every draw."""
+        with one_blas_thread():
+            return drawn_statistics(
+                self.map, self.x, self.y, flips=flips, key=key, owners=owners, workers=workers
+            )
 
 
 def drawn_statistics(

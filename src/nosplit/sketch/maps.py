@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
-from nosplit.kernels.frequencies import Frequencies, frequencies_of, has_frequencies
-from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
+from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of, has_frequencies
 from nosplit.sketch.bins import (
     MOST_BINS,
     ColumnBins,

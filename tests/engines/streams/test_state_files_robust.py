@@ -15,8 +15,8 @@ from nosplit import (
     TwoSampleAccumulator,
     models,
 )
-from nosplit.engines.streams.document import FileError, write_document
-from nosplit.engines.streams.loading import load_accumulator
+from nosplit.engines.streams.saved.document import FileError, write_document
+from nosplit.engines.streams.saved.loading import load_accumulator
 
 NORMAL = models.MultivariateNormal([0.0])
 

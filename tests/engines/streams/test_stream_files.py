@@ -32,10 +32,10 @@ from nosplit import (
     TwoSampleAccumulator,
     models,
 )
-from nosplit.data.fit_encoding import fit_encoding
-from nosplit.engines.streams.as_json import kernel_from_plain, kernel_to_plain
-from nosplit.engines.streams.document import LARGEST
-from nosplit.engines.streams.loading import load_accumulator
+from nosplit.data.tables.fit_encoding import fit_encoding
+from nosplit.engines.streams.saved.as_json import kernel_from_plain, kernel_to_plain
+from nosplit.engines.streams.saved.document import LARGEST
+from nosplit.engines.streams.saved.loading import load_accumulator
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(800, 2)), RNG.normal(size=(800, 2))
@@ -556,7 +556,7 @@ def test_targets_iv(tmp_path):
 
 
 def test_too_many_waiting_rows_are_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("nosplit.engines.streams.document.LARGEST", 10_000)
+    monkeypatch.setattr("nosplit.engines.streams.saved.document.LARGEST", 10_000)
     acc = TwoSampleAccumulator(KERNELS)
     acc.update(X, None)
     with pytest.raises(InputError, match="smaller `limit`"):

@@ -23,9 +23,9 @@ from nosplit import (
     Split,
     TwoSampleAccumulator,
 )
-from nosplit.data.fit_encoding import fit_encoding
-from nosplit.engines.streams.cells import BlockSums
-from nosplit.engines.streams.settling import settle_blocks
+from nosplit.data.tables.fit_encoding import fit_encoding
+from nosplit.engines.streams.sketches.cells import BlockSums
+from nosplit.engines.streams.sketches.settling import settle_blocks
 from nosplit.sketch.cells import drawn_statistics, units_of
 from nosplit.sketch.order import neighbours_alike
 from nosplit.sketch.swaps import Slots

@@ -32,7 +32,7 @@ from nosplit import (
     models,
     two_sample_test,
 )
-from nosplit.data.fit_encoding import fit_encoding
+from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.pairs.neighbours import PERIOD, RUN, LagOne, looked_at, near_and_far
 from nosplit.pairs.pairing import Aligned, Forward
 

@@ -12,7 +12,7 @@ from nosplit import (
     TwoSampleAccumulator,
     models,
 )
-from nosplit.data.fit_encoding import fit_encoding
+from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.kernels import Gaussian, Polynomial
 

@@ -24,7 +24,7 @@ __all__ = [
 
 SQ, L1, DOT = range(3)
 
-# Riffled rows: 2^4 in a run, 2^13 in a buffer, as in `pairs/order`. Constants are five times
+# Riffled rows: 2^4 in a run, 2^13 in a buffer, as in `pairs/dealing`. Constants are five times
 # faster here.
 _RUN_BITS, _BUFFER_BITS = 4, 13
 
@@ -146,7 +146,7 @@ def mend_sq(a: Any, b: Any, left: Any, right: Any, out: Any) -> None:
 def riffle(
     starts: Any, pattern: Any, shifts: Any, rest: Any, position: int, step: int, out: Any
 ) -> None:
-    """Rows at positions `position`, `position + step`, … of a riffled order (see `pairs/order`)."""
+    """Rows at positions `position`, `position + step`, … of a riffled order (`pairs/dealing`)."""
     last = (1 << _BUFFER_BITS) - 1
     dealt = len(shifts) << _BUFFER_BITS
     for i in range(out.size):

@@ -25,7 +25,7 @@ from nosplit.describe.plots.style import (
 )
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult, said_p
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 
 __all__ = ["plot_null", "plot_pvalues", "plot_weights"]
 

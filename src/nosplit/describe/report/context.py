@@ -22,7 +22,7 @@ from nosplit.describe.report.words import (
 )
 from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult, format_p
-from nosplit.methods.laws import Flips
+from nosplit.methods.normal.laws import Flips
 
 __all__ = ["PageChoices", "context"]
 

@@ -12,7 +12,7 @@ from nosplit import kernels
 from nosplit.describe.report.words import MEANS, TWO_SAMPLE, VECTOR, story_of
 from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult
-from nosplit.kernels.tensor import Tensor
+from nosplit.kernels.derived.tensor import Tensor
 
 __all__ = ["code", "kernel_code"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path, some_rows
-from nosplit.data.frames import is_table, native_columns, numbers_of
+from nosplit.data.tables.frames import is_table, native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 

@@ -19,7 +19,7 @@ from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method
-from nosplit.kernels.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive, Split
 from nosplit.pairs.pairing import Pairing, Sketch, as_pairing
 from nosplit.sketch.sums import CellSums

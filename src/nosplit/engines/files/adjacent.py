@@ -24,12 +24,11 @@ from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import test_moments
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Kernels, as_recipe, check_own_kernel
+from nosplit.kernels.defaults.recipes import Kernels, as_recipe, check_own_kernel
 from nosplit.methods import Method
-from nosplit.pairs.dealing import Dealing
+from nosplit.pairs.dealing import Dealing, Natural
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.order import Natural
 from nosplit.pairs.pairing import Adjacent, Sketch
 
 __all__ = ["adjacent_test"]

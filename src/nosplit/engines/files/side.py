@@ -14,9 +14,9 @@ from nosplit._support.types import Index
 from nosplit.data.files.npy import ArrayFile
 from nosplit.data.files.source import Source
 from nosplit.data.files.whole import by_position
-from nosplit.data.frames import Raw, as_source
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
+from nosplit.data.tables.frames import Raw, as_source
 from nosplit.engines.sides import Batches, sketch_batches
 from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError

@@ -15,9 +15,9 @@ from nosplit.data.files import whole
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
 from nosplit.data.files.whole import by_position, in_memory
-from nosplit.data.frames import CATEGORIES, as_source
 from nosplit.data.options import Options
 from nosplit.data.samples import some_columns
+from nosplit.data.tables.frames import CATEGORIES, as_source
 from nosplit.engines.files.adjacent import adjacent_test
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import side_in_memory
@@ -26,9 +26,10 @@ from nosplit.engines.sides import Sides
 from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.plan import Sizes, choose, sizes_of
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import Sizes, sizes_of
 from nosplit.inference.result import TestResult
-from nosplit.kernels.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive, Split
 from nosplit.pairs.pairing import Adjacent, Linear, Pairing, Sketch, as_pairing
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 from nosplit._support.checks import Seed
-from nosplit.data.encoding import Encoding
-from nosplit.data.fit_encoding import fit_encoding
-from nosplit.data.frames import as_source, is_table
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import fit_encoding
+from nosplit.data.tables.frames import as_source, is_table
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
@@ -21,7 +21,7 @@ from nosplit.engines.streams.two_sample import (
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Kernels, as_recipe
+from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
@@ -112,6 +112,6 @@ def _first_encoding(x: Any, y: Any) -> Encoding:
         raise InputError(
             "`x` and `y` must have at least 2 rows each in the first batch of tables, which shows "
             "the scale of their columns; it may be one of them alone. Or give `encoding`, as "
-            "`nosplit.data.fit_encoding.fit_encoding` finds it from any tables like these."
+            "`nosplit.data.tables.fit_encoding.fit_encoding` finds it from any tables like these."
         )
     return fit_encoding(*(value for value in (x, y) if value is not None))

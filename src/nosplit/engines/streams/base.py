@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nosplit._support.checks import check_int
-from nosplit.engines.streams.as_json import (
+from nosplit.engines.streams.saved.as_json import (
     kernels_from_plain,
     kernels_to_plain,
     state_from_plain,
     state_to_plain,
 )
-from nosplit.engines.streams.document import FileError, read_document, write_document
+from nosplit.engines.streams.saved.document import FileError, read_document, write_document
 from nosplit.engines.streams.state import Family, Flow, Rows, State
 from nosplit.errors import Caveat, InputError
 from nosplit.inference.outcome import Outcome, to_result

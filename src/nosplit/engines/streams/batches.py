@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, check_sample
-from nosplit.data.encoding import Encoding, Mask
-from nosplit.data.fit_encoding import read_one
-from nosplit.data.frames import NUMBER, as_source, code_of, is_table
 from nosplit.data.options import Options
+from nosplit.data.tables.encoding import Encoding, Mask
+from nosplit.data.tables.fit_encoding import read_one
+from nosplit.data.tables.frames import NUMBER, as_source, code_of, is_table
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.kernels import Polynomial
 

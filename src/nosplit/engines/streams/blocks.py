@@ -23,11 +23,10 @@ from nosplit.families.two_sample import Paired, two_sample_units
 from nosplit.families.unequal import Grouped
 from nosplit.kernels import Parts
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.kernels.stein import SteinBank
-from nosplit.kernels.tensor import TensorBank
-from nosplit.pairs.dealing import MOST_ROWS
-from nosplit.pairs.order import Natural
+from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
+from nosplit.kernels.derived.stein import SteinBank
+from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.pairs.dealing import MOST_ROWS, Natural
 
 __all__ = ["Observations", "Scored", "TwoSamples", "check_ratio"]
 

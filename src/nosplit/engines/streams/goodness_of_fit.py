@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from nosplit.data.encoding import Encoding
-from nosplit.data.frames import as_source
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.frames import as_source
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
@@ -20,7 +20,7 @@ from nosplit.inference.caveats import stein_caveats
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.questions import GOODNESS
 from nosplit.kernels import Kernel
-from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.derived.stein import SteinBank
 from nosplit.models import Model
 from nosplit.models.scores import Score, as_model, scores_of
 

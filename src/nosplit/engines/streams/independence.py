@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nosplit.data.encoding import Encoding
+from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
@@ -17,8 +17,8 @@ from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, tensor_kernels
 from nosplit.families.independence import check_unit_size
 from nosplit.inference.questions import INDEPENDENCE
-from nosplit.kernels.recipes import check_looks_at
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.defaults.recipes import check_looks_at
+from nosplit.kernels.derived.tensor import TensorBank
 
 __all__ = ["IndependenceAccumulator"]
 

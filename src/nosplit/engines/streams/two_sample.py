@@ -16,15 +16,15 @@ from typing import Any, Self
 
 from nosplit._support.checks import Seed
 from nosplit._support.types import Array
-from nosplit.data.encoding import Encoding
-from nosplit.data.frames import as_source
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.frames import as_source
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.kernels.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Adjacent, Pairing, Sketch
 
@@ -199,7 +199,7 @@ class TwoSampleAccumulator(Accumulator):
 def _kind(pairs: Any) -> Any:
     """The class for these pairs."""
     from nosplit.engines.streams.adjacent import AdjacentAccumulator
-    from nosplit.engines.streams.sketched import SketchAccumulator
+    from nosplit.engines.streams.sketches.sketched import SketchAccumulator
 
     if isinstance(pairs, Sketch) or (isinstance(pairs, str) and pairs == "sketch"):
         return SketchAccumulator

@@ -1,0 +1,86 @@
+"""The command `gof`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import nosplit
+from nosplit._support.checks import check_alpha
+from nosplit.cli.shared.options import (
+    Alpha,
+    Budget,
+    ExitCode,
+    Json,
+    Method,
+    NoShuffle,
+    Pairs,
+    Report,
+    Seed,
+    Workers,
+)
+from nosplit.cli.shared.parsing import parse_model, parse_pairs
+from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
+from nosplit.data.files.whole import read_array
+
+__all__ = ["gof"]
+
+
+def gof(
+    sample: Annotated[str, typer.Argument(metavar="SAMPLE", help="The sample, one row each.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="normal, laplace or t:5 (standard, in every column), normal:MEAN,SD; or, for one "
+            "column, a distribution of scipy.stats with its parameters, such as gamma:3.",
+            metavar="NAME",
+        ),
+    ] = "normal",
+    scores: Annotated[
+        str | None,
+        typer.Option(help="File with ∇ log q of another model at every row.", metavar="FILE"),
+    ] = None,
+    alpha: Alpha = 0.05,
+    method: Method = "auto",
+    pairs: Pairs = "auto",
+    calibration: Annotated[
+        str, typer.Option(help="auto, simulate, wild or asymptotic.", metavar="NAME")
+    ] = "auto",
+    budget: Budget = 1.0,
+    seed: Seed = 0,
+    dependent: Annotated[
+        bool, typer.Option("--dependent", help="Rows are a Markov chain, in its order.")
+    ] = False,
+    thin: Annotated[int, typer.Option(help="Use every so many rows only.", min=1)] = 1,
+    no_shuffle: NoShuffle = False,
+    workers: Workers = None,
+    as_json: Json = False,
+    exit_code: ExitCode = False,
+    report: Report = None,
+) -> None:
+    """Test whether a file holds a sample from a model (goodness of fit)."""
+    check_alpha(alpha)
+    check_report(report)
+    x = read_array(sample)
+    score = parse_model(model, x.shape[1]) if scores is None else read_array(scores)
+    result = quietly(
+        nosplit.goodness_of_fit_test,
+        x,
+        score,
+        method=method,
+        pairs=parse_pairs(pairs),
+        calibration=calibration,
+        budget=budget,
+        rng=seed,
+        shuffle=not no_shuffle,
+        workers=workers,
+        progress=sys.stderr.isatty(),
+        dependent=dependent,
+        thin=thin,
+    )
+    title = f"{sample} and {model if scores is None else scores}"
+    options = {"rng": seed, "shuffle": not no_shuffle, "dependent": dependent, "thin": thin}
+    write_report(result, path=report, alpha=alpha, title=title, options=options)
+    raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

@@ -1,0 +1,100 @@
+"""The command `test`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+import nosplit
+from nosplit._support.checks import check_alpha
+from nosplit.api.against_profile import is_profile
+from nosplit.cli.shared.options import (
+    Alpha,
+    Budget,
+    Calibration,
+    Columns,
+    Exclude,
+    ExitCode,
+    Json,
+    Kernels,
+    Method,
+    NanPolicy,
+    NoRows,
+    NoShuffle,
+    Pairs,
+    Report,
+    Scale,
+    Seed,
+    Workers,
+)
+from nosplit.cli.shared.parsing import parse_pairs
+from nosplit.cli.shared.printing import as_options, check_report, finish, quietly, write_report
+from nosplit.cli.shared.words import named
+from nosplit.data.files.opening import said_of
+
+__all__ = ["compare"]
+
+
+def compare(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
+    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
+    alpha: Alpha = 0.05,
+    method: Method = "auto",
+    pairs: Pairs = "auto",
+    calibration: Calibration = "auto",
+    kernels: Kernels = "default",
+    budget: Budget = 1.0,
+    seed: Seed = 0,
+    no_shuffle: NoShuffle = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "raise",
+    workers: Workers = None,
+    as_json: Json = False,
+    exit_code: ExitCode = False,
+    report: Report = None,
+    no_rows: NoRows = False,
+) -> None:
+    """Test whether two files hold samples from the same distribution.
+
+    Files are .npy, .npz (file.npz:name picks an array), .csv with or without a line of names,
+    .parquet, or folders or quoted globs of .parquet files. Large ones are read in one pass. Either
+    may be a profile, which `nosplit profile` writes.
+    """
+    check_alpha(alpha)
+    check_report(report, no_rows)
+    without_rows = is_profile(ref) or is_profile(cur)
+    with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
+        result = quietly(
+            nosplit.two_sample_test,
+            ref,
+            cur,
+            kernels=kernels,
+            method=method,
+            pairs=parse_pairs(pairs),
+            calibration=calibration,
+            budget=budget,
+            rng=seed,
+            shuffle=not no_shuffle,
+            columns=named(columns),
+            exclude=named(exclude),
+            scale=scale,
+            nan_policy=nan_policy,
+            workers=workers,
+            progress=sys.stderr.isatty(),
+        )
+    write_report(
+        result,
+        None if without_rows else ref,
+        None if without_rows else cur,
+        path=report,
+        alpha=alpha,
+        rows=not no_rows,
+        options={"rng": seed, "shuffle": not no_shuffle},
+    )
+    title = f"{ref} and {cur}"
+    raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

@@ -1,0 +1,1 @@
+"""What commands share: options, words, printing, and how the program ends."""

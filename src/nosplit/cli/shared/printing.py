@@ -1,0 +1,99 @@
+"""How commands print results and write reports."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import typer
+
+from nosplit._support.lazy import extra
+from nosplit._support.terminal import printable
+from nosplit._support.warn import unwarned
+from nosplit.cli.shared.words import in_options
+from nosplit.describe.report import check_target
+from nosplit.errors import InputError
+from nosplit.inference.result import TestResult
+
+__all__ = [
+    "SCHEMA",
+    "as_options",
+    "check_report",
+    "finish",
+    "print_json",
+    "quietly",
+    "write_report",
+]
+
+# Version of the keys that `--json` prints, listed in docs/api/json.md.
+SCHEMA = 1
+
+
+@contextmanager
+def as_options() -> Iterator[None]:
+    """Errors that say what to write on the command line, where those inside speak Python."""
+    try:
+        yield
+    except InputError as error:
+        text = re.sub(
+            r"nosplit\.profile\(reference, ([^()]*)\)", r"nosplit profile REF \1", str(error)
+        )
+        text = re.sub(r"(\w+)=(\[[^]]*\]|'[^']*'|\d+|\.{3}),?", _option, text)
+        raise type(error)(text) from error
+
+
+def _option(found: re.Match[str]) -> str:
+    """--exclude a --exclude b for exclude=['a', 'b']."""
+    name, value = f"--{found[1].replace('_', '-')}", found[2]
+    values = re.findall(r"'([^']*)'", value) or [value.strip("[]")]
+    return " ".join(f"{name} {shlex.quote(v)}" for v in values)
+
+
+def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> TestResult:
+    """Test without printing warnings: the result lists them."""
+    with unwarned():
+        return test(*data, **options)
+
+
+def finish(
+    result: TestResult, title: str, *, alpha: float, as_json: bool, exit_code: bool
+) -> typer.Exit:
+    """Print a result; what it returns ends the command."""
+    rejects = result.reject(alpha)
+    if as_json:
+        print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
+    else:
+        typer.echo(printable(title))
+        said = replace(result, warnings=tuple(map(in_options, result.warnings)))
+        typer.echo(said.summary(alpha))
+    return typer.Exit(int(exit_code and rejects))
+
+
+def check_report(path: str | None, no_rows: bool = False) -> None:
+    """Find out that a report cannot be written before the test is run, not after."""
+    if path is None and no_rows:
+        raise InputError("`--no-rows` is about a report: it needs `--report`.")
+    if path is not None:
+        extra("jinja2", "report")
+        extra("matplotlib", "report")
+        check_target(path)
+
+
+def write_report(
+    result: TestResult, x: Any = None, y: Any = None, *, path: str | None, **options: Any
+) -> None:
+    """Write a report if one was asked for, and say where it is."""
+    if path is None:
+        return
+    result.report(x, y, path=path, **options)
+    typer.echo(printable(f"Report: {path}"), err=True)
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Print values on one line, with the version of their keys (docs/api/json.md)."""
+    typer.echo(json.dumps({**values, "schema": SCHEMA}, allow_nan=False))

@@ -1,0 +1,178 @@
+"""Kernels and the state of a stream as plain values for JSON, and back, checked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_covariance, check_finite, check_int, check_vector
+from nosplit.engines.streams.state import Flow, Rows, State
+from nosplit.errors import InputError
+from nosplit.kernels import Kernel
+from nosplit.kernels.derived.tensor import Tensor
+from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.neighbours import LagOne
+
+__all__ = [
+    "kernel_from_plain",
+    "kernel_to_plain",
+    "kernels_from_plain",
+    "kernels_to_plain",
+    "rows_from_plain",
+    "rows_to_plain",
+    "state_from_plain",
+    "state_to_plain",
+]
+
+COUNTS = ("n_units", "position", "n_dropped", "n_omitted")
+# How far below zero rounding may take the eigenvalues of a correlation matrix.
+ROUNDING = 1e-6
+
+
+def kernels_to_plain(kernels: Any) -> Any:
+    """Kernels as they were given, or as they are: None, a name, or a list of them."""
+    if kernels is None or isinstance(kernels, str):
+        return kernels
+    if callable(kernels) and not isinstance(kernels, Kernel):
+        raise InputError(
+            "`kernels` as a function cannot be saved before there are rows for it to look at."
+        )
+    some = [kernels] if isinstance(kernels, Kernel) else kernels
+    return [kernel_to_plain(kernel) for kernel in some]
+
+
+def kernels_from_plain(data: Any) -> Any:
+    """The inverse of `kernels_to_plain`, checked."""
+    if data is None or isinstance(data, str):
+        return data
+    if not isinstance(data, list) or not data:
+        raise InputError("`kernels` must be a list of kernels.")
+    kernels = [kernel_from_plain(kernel) for kernel in data]
+    if not all(isinstance(kernel, Kernel | Tensor) for kernel in kernels):
+        raise InputError("`kernels` must be a list of kernels.")
+    return kernels
+
+
+# -- states ------------------------------------------------------------------------------------
+
+
+def state_to_plain(state: State) -> dict[str, Any]:
+    """A state without its kernels."""
+    return {
+        "moments": state.moments.to_dict(),
+        "lag": state.lag.to_dict(),
+        "apart": state.apart.to_dict(),
+        "last": None if state.last is None else state.last[:, 0].tolist(),
+        "waiting": _sides_to_plain(state.waiting),
+        "recent": _sides_to_plain(state.recent),
+        **{name: getattr(state, name) for name in COUNTS},
+    }
+
+
+def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
+    """The inverse of `state_to_plain`, for these kernels: a state that could have come about."""
+    if not isinstance(data, dict):
+        raise InputError(f"`state` must hold a state, got {type(data).__name__}.")
+    d = len(bank) if bank is not None else 0
+    counts = {k: check_int(data.get(k, -1), k, least=0) for k in COUNTS}
+    state = State(
+        waiting=_sides_from_plain(data.get("waiting"), flow),
+        recent=_sides_from_plain(data.get("recent"), flow),
+        bank=bank,
+        moments=_moments_from_plain(data.get("moments"), d),
+        lag=LagOne(_moments_from_plain(data.get("lag"), 2 * d)),
+        apart=_moments_from_plain(data.get("apart"), d),
+        last=_last_from_plain(data.get("last"), d),
+        **counts,
+    )
+    _check_counts(state, flow)
+    return state
+
+
+def _check_counts(state: State, flow: Flow) -> None:
+    """Check that units, pairs and rows fit together."""
+    n, most = state.moments.n, flow.R or 1
+    expected = n if flow.R else 2 * n
+    if state.position > state.n_units or (flow.R is None and state.n_units != expected):
+        raise InputError(f"`n_units` must fit {n} pairs, got {state.n_units}.")
+    looks = max(state.lag.neighbours.n, state.apart.n)
+    if n > most * max(state.n_units, 1) or looks > max(state.n_units, 1):
+        raise InputError(f"`moments` must be of pairs of {state.n_units} units, got {n} pairs.")
+    widths = [{side.shape[1] for side in sides} for sides in (state.waiting, state.recent) if sides]
+    if len(widths) == 2 and widths[0] != widths[1]:
+        raise InputError("`waiting` and `recent` must have the same number of columns.")
+    if any(len(side) > flow.limit for side in state.waiting or ()):
+        raise InputError(f"`waiting` must be at most {flow.limit} rows of each side, got more.")
+    recent = flow.n_recent(state.position)
+    if [len(side) for side in state.recent or ()] != recent:
+        raise InputError(f"`recent` must have {recent} rows after {state.position} units.")
+
+
+def _sides_to_plain(sides: Rows | None) -> list[dict[str, Any]] | None:
+    return None if sides is None else [rows_to_plain(side) for side in sides]
+
+
+def _sides_from_plain(data: Any, flow: Flow) -> Rows | None:
+    if data is None:
+        return None
+    if not isinstance(data, list) or len(data) != len(flow.family.sizes):
+        raise InputError(f"`rows` must be of {len(flow.family.sizes)} sides.")
+    return tuple(rows_from_plain(side) for side in data)
+
+
+def _last_from_plain(data: Any, d: int) -> NDArray[np.float64] | None:
+    return None if data is None else check_vector(data, "last", size=d)[:, None]
+
+
+def rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:
+    """An (n, p) array of floats, to the last bit."""
+    little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"))
+    return {
+        "dtype": rows.dtype.name,
+        "shape": list(rows.shape),
+        "data": base64.b64encode(little.tobytes()).decode(),
+    }
+
+
+def rows_from_plain(data: Any) -> NDArray[Any]:
+    """The inverse of `rows_to_plain`, checked."""
+    try:
+        dtype = {"float64": "<f8", "float32": "<f4"}[data["dtype"]]
+        n, p = (check_int(size, "shape", least=0) for size in data["shape"])
+        flat = np.frombuffer(base64.b64decode(data["data"], validate=True), dtype)
+        rows = flat.reshape(n, p).astype(data["dtype"])
+    except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        raise InputError(f"`rows` are damaged: {error!r}.") from error
+    check_finite(rows, "rows")
+    return rows
+
+
+def _moments_from_plain(data: Any, d: int) -> Moments:
+    """Moments of d kernels that could come from data: a scatter that is positive semidefinite."""
+    if not isinstance(data, dict):
+        raise InputError("`moments` must have n, mean and scatter.")
+    n = check_int(data.get("n", -1), "n", least=0)
+    if d == 0 and (n, data.get("mean"), data.get("scatter")) == (0, [], []):
+        return Moments.empty(0)
+    moments = Moments.from_dict(data)
+    if len(moments.mean) != d:
+        raise InputError(f"`moments` must be of {d} kernels, got {len(moments.mean)}.")
+    _check_scatter(moments)
+    return moments
+
+
+def _check_scatter(moments: Moments) -> None:
+    scatter = check_covariance(moments.scatter, len(moments.mean), "scatter")
+    sd = np.sqrt(np.diagonal(scatter))
+    safe = np.where(sd > 0, sd, 1.0)
+    smallest = float(np.linalg.eigvalsh(scatter / safe[:, None] / safe).min())
+    if not math.isfinite(smallest) or smallest < -ROUNDING:
+        raise InputError("`scatter` must be positive semidefinite, got a negative eigenvalue.")
+    if moments.n == 0 and (moments.mean.any() or scatter.any()):
+        raise InputError("`moments` of no pairs must be zero.")

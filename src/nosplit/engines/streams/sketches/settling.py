@@ -1,0 +1,101 @@
+"""From the blocks of a stream to a result: first make sure that blocks do not depend on others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nosplit.data.tables.encoding import Encoding
+from nosplit.engines.streams.sketches.cells import BlockSums
+from nosplit.errors import Caveat, DependentRowsWarning
+from nosplit.inference.calibrations import BLOCKS
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.run import test_draws
+from nosplit.methods import Method
+from nosplit.pairs.loop import one_blas_thread
+from nosplit.sketch.cells import drawn_statistics
+from nosplit.sketch.order import neighbours_alike
+
+__all__ = ["Settled", "outcome_of", "settle_blocks"]
+
+# How rare blocks as alike as these must be before they are taken to be dependent, and how common
+# afterwards, before merged ones are taken to be independent.
+FALSE_ALARM, AT_EASE = 1e-3, 0.2
+# Dependence that is too weak to be seen still shows in the level: blocks are merged as many times
+# more as make them this much longer.
+MARGIN = 4
+# Fewer blocks than this are not merged: below, there is little left to see dependence by.
+FEWEST_BLOCKS = 30
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Blocks to be swapped, whether neighbours were alike, and whether that is mended."""
+
+    blocks: BlockSums
+    dependent: bool = False
+    mended: bool = True
+
+    def caveats(self) -> list[Caveat]:
+        """What to say of rows that depend on those before them."""
+        if not self.dependent:
+            return []
+        shown = f"{len(self.blocks)} blocks of {self.blocks.length} pairs in a row"
+        if self.mended:
+            text = (
+                "The rows depend on those that came shortly before them, or are in some order. "
+                f"{shown} were swapped as a whole, several times as long as the dependence "
+                "reaches: the p-value is approximate."
+            )
+        else:
+            text = (
+                "The rows depend on those that came before them over a large part of the stream, "
+                f"are sorted, or the samples differ at one time and not at another: even {shown} "
+                "may be alike, and too few for what they depend on. Do not rely on the p-value: "
+                "rows in random order, or a longer stream, give one that can be relied on."
+            )
+        return [(DependentRowsWarning, text)]
+
+
+def settle_blocks(blocks: BlockSums) -> Settled:
+    """Merge neighbours until they are no longer alike, and some more.
+
+    Blocks are left as they are unless they are alike beyond doubt: then the test is exact. The
+    check itself adds at most its own rate of false alarms to the level.
+    """
+    if neighbours_alike(blocks.sketch, *blocks.pairs) > FALSE_ALARM:
+        return Settled(blocks)
+    mended, margin = False, MARGIN
+    while not (mended and margin == 1) and len(blocks) >= 2 * FEWEST_BLOCKS:
+        blocks = blocks.halved()
+        if mended:
+            margin //= 2
+        else:
+            mended = neighbours_alike(blocks.sketch, *blocks.pairs) > AT_EASE
+    return Settled(blocks, True, mended and margin == 1)
+
+
+def outcome_of(
+    blocks: BlockSums,
+    method: Method | None,
+    *,
+    flips: int,
+    key: int,
+    encoding: Encoding | None,
+) -> tuple[Outcome, int]:
+    """Settle, draw and rank: the outcome, and the number of units it is of."""
+    with one_blas_thread():
+        settled = settle_blocks(blocks)
+        blocks = settled.blocks
+        drawn = drawn_statistics(
+            blocks.sketch,
+            *blocks.cells,
+            flips=flips,
+            key=key,
+            owners=None if encoding is None else encoding.owners,
+            groups=len(blocks),
+        )
+    outcome = test_draws(drawn, method, "sketch")
+    if settled.dependent:
+        outcome.calibration = BLOCKS
+    outcome.caveats += settled.caveats()
+    return outcome, drawn.n_units

@@ -1,0 +1,1 @@
+"""What studies show: tables, figures, the paper's claims, and the page with all of them."""

@@ -1,0 +1,1 @@
+"""What "auto" picks, and what it will cost."""

@@ -1,0 +1,154 @@
+"""What "auto" picks.
+
+The choice rests on sizes and on a fixed nominal cost model, never on a clock or on the data: the
+same data gives the same verdict on every machine, and exact calibration stays exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nosplit._support.checks import check_budget
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.caveats import safe_window
+from nosplit.inference.planning.costs import SKETCH_FLIPS, Sizes
+from nosplit.inference.planning.plan import Plan, pairing_name
+from nosplit.methods import Adaptive, Method, Naive, Split
+from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
+
+__all__ = ["choose"]
+
+# A window narrower than this is not worth the price of exact calibration.
+SMALLEST_EXACT_WINDOW = 5
+# How far over the budget pairs that were asked for may go where their closed form is not trusted.
+MOST_OVER = 10.0
+UNTRUSTED = "Too few pairs carry some kernel for the closed form"
+
+
+def choose(
+    sizes: Sizes,
+    *,
+    pairs: Pairing | str | int = "auto",
+    calibration: Exact | str = "auto",
+    method: Method | None = None,
+    budget: float = 1.0,
+) -> Plan:
+    """The most powerful test that fits the budget and is still calibrated.
+
+    Exact and complete if it fits; else a sketch, which is exact and sees all pairs through
+    features, with as many frequencies as fit. Windows and closed forms are for who asks for them.
+    """
+    budget = check_budget(budget)
+    if method is not None and not isinstance(method, Adaptive):
+        sizes = replace(sizes, default=False)
+    wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
+    kind = resolve_calibration(calibration)
+    if isinstance(method, Naive):
+        if isinstance(kind, Exact):
+            raise InputError('`method="naive"` has no exact form. Use calibration="asymptotic".')
+        kind = ASYMPTOTIC
+    if isinstance(wanted, Complete) and kind == ASYMPTOTIC:
+        raise InputError(
+            f'`pairs="{pairing_name(wanted)}"` has no normal limit, so calibration="asymptotic" '
+            "would be wrong. "
+            'Use calibration="exact", or a window such as '
+            f"pairs={safe_window(sizes.n_units)}."
+        )
+    if isinstance(wanted, Sketch):
+        return _sketch(sizes, wanted, kind, budget, "A sketch is what was asked for.")
+    if wanted is not None:
+        return _fixed_pairs(sizes, wanted, kind, budget)
+    if kind != ASYMPTOTIC and sizes.can_sketch and not isinstance(method, Split):
+        return _complete(sizes, kind, budget) or _sketch(
+            sizes, Sketch(), kind, budget, f"All pairs one by one do not fit {budget:g} s."
+        )
+    if isinstance(kind, Exact):
+        return _exact(sizes, kind, budget, smallest=1) or _plan(
+            sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
+        )
+    if kind == ASYMPTOTIC:
+        return _asymptotic(sizes, budget)
+    exact = _exact(sizes, Exact(), budget, SMALLEST_EXACT_WINDOW)
+    if exact is not None:
+        return exact
+    narrow = _exact(sizes, Exact(), budget, smallest=1) or _plan(
+        sizes, Linear(), Exact(), f"{UNTRUSTED}: exact flips on linear pairs."
+    )
+    return replace(_asymptotic(sizes, budget), otherwise=narrow)
+
+
+def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
+    flips = calibration.flips if isinstance(calibration, Exact) else 0
+    n_units = sizes.rows_or_units(pairing, flips)
+    n_pairs = pairing.n_pairs(n_units)
+    seconds = sizes.seconds(pairing, flips)
+    return Plan(pairing, calibration, n_units, n_pairs, seconds, reason, sizes)
+
+
+def _complete(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
+    """All pairs, if they fit the budget."""
+    exact = kind if isinstance(kind, Exact) else Exact()
+    plan = _plan(sizes, Complete(), exact, f"All pairs fit the budget of {budget:g} s.")
+    return plan if plan.nominal_seconds <= budget else None
+
+
+def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why: str) -> Plan:
+    """A sketch with the frequencies asked for, or as many of 64, 32 and 16 as fit."""
+    exact = kind if isinstance(kind, Exact) else Exact(SKETCH_FLIPS)
+    counts = (64, 32, 16) if wanted.frequencies is None else (wanted.frequencies,)
+    plans = [_plan(sizes, Sketch(wanted.cells, count), exact, why) for count in counts]
+    return next((plan for plan in plans if plan.nominal_seconds <= budget), plans[-1])
+
+
+def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: float) -> Plan:
+    if kind != "auto":
+        return _plan(sizes, pairing, kind, "Pairs and calibration are as asked for.")
+    exact = _plan(sizes, pairing, Exact(), "The pairs asked for fit the budget with exact flips.")
+    if isinstance(pairing, Complete) or exact.nominal_seconds <= budget:
+        return exact
+    closed = _plan(
+        sizes,
+        pairing,
+        ASYMPTOTIC,
+        f"Exact flips on the pairs asked for would take {exact.nominal_seconds:.2g} nominal "
+        f"seconds, more than the budget of {budget:g}.",
+    )
+    affordable = exact.nominal_seconds <= MOST_OVER * budget
+    return replace(closed, otherwise=exact) if affordable else closed
+
+
+def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:
+    """All pairs, or the widest window that fits if it is not narrower than `smallest`."""
+    complete = _complete(sizes, kind, budget)
+    if complete is not None:
+        return complete
+    R = _widest(sizes, kind.flips, budget)
+    if smallest > R:
+        return None
+    return _plan(sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s.")
+
+
+def _widest(sizes: Sizes, flips: int, budget: float) -> int:
+    """The widest window that fits the budget, by bisection; 0 if none does."""
+    low, high = 0, (sizes.n_units - 1) // 2
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sizes.seconds(Window(middle), flips) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _asymptotic(sizes: Sizes, budget: float) -> Plan:
+    safe = safe_window(sizes.n_units)
+    R = min(safe, _widest(sizes, 0, budget))
+    if R < 1:
+        return _plan(sizes, Linear(), ASYMPTOTIC, "The data is large for the budget: linear pairs.")
+    why = (
+        "the widest for which the normal approximation is trusted"
+        if safe == R
+        else f"the widest that fits the budget of {budget:g} s"
+    )
+    return _plan(sizes, Window(R), ASYMPTOTIC, f"A window of {R} is {why}.")

@@ -1,0 +1,178 @@
+"""What tests cost, by a fixed nominal model: never by a clock or by the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nosplit.kernels.bank import kernel_bases
+from nosplit.kernels.defaults.recipes import Recipe
+from nosplit.pairs.dealing import MOST_ROWS
+from nosplit.pairs.draws import SMALLEST_TILE
+from nosplit.pairs.pairing import Complete, Pairing, Sketch, Window
+
+__all__ = ["HsicSizes", "Sizes", "sizes_of"]
+
+# Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
+NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
+NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.025, 15.0, 1.6
+SECONDS_FIXED = 0.01
+# The same for what is seen besides kernels: a bin under a draw, a landmark of a row, squared and
+# cubed; seconds of a column.
+NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 4e-4
+# The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
+NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
+SECONDS_SKETCH = 0.05
+# Units from which there are cells enough, draws on them, and bins of all columns of a cell.
+SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
+# Sketches of observations: both numbers of a pair of waves, their product for one shift, and units
+# from which there are cells enough.
+NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
+# The same for units of observations: an entry, a factor of it, a shift, a look-up.
+NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the cost of a test depends on."""
+
+    n: int
+    m: int
+    p: int
+    d: int
+    bases: int = 1
+    # Whether no kernels were named: all pairs are then not all that is looked at.
+    default: bool = field(default=False, kw_only=True)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return min(self.n, self.m)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows in a unit, both samples together."""
+        return 1.0 + min(max(self.n, self.m) / self.n_units, MOST_ROWS)
+
+    @property
+    def can_sketch(self) -> bool:
+        """Whether a sketch serves: there are rows enough for cells."""
+        return self.n_units >= SMALLEST_SKETCH
+
+    @property
+    def pairs_of(self) -> str:
+        """What pairs are made of, in a word."""
+        return "rows"
+
+    @property
+    def draws_are(self) -> str:
+        """What draws are, in a word."""
+        return "exact"
+
+    def cells(self, pairing: Sketch) -> int:
+        """Cells of a sketch, about: of the smaller sample."""
+        return pairing.cells
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        waves, bins = (pairing.frequencies or 0) * self.d, min(128, SKETCH_BINS // self.p)
+        row = NS_ROW + NS_BIN * self.p + waves * (NS_WAVE + NS_PROJECTION * self.p)
+        numbers = 2 * waves + (bins + 1) * self.p
+        draws = flips * pairing.cells * numbers * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * ((self.n + self.m) * row + draws)
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        if isinstance(pairing, Sketch):
+            return self.sketch_seconds(pairing, flips)
+        if self.default and isinstance(pairing, Complete) and flips:
+            kernels = self._pooled(flips) if self.n != self.m else self._pairs(pairing, flips)
+            return kernels + self._seen(flips)
+        return self._pairs(pairing, flips)
+
+    def rows_or_units(self, pairing: Pairing, flips: int) -> int:
+        """What pairs are made of: units, or all rows where labels are permuted among all."""
+        pooled = self.default and isinstance(pairing, Complete) and flips and self.n != self.m
+        return self.n + self.m if pooled else self.n_units
+
+    def _pooled(self, flips: int) -> float:
+        """Nominal seconds of all pairs of rows whose labels are permuted."""
+        n_pairs = (self.n + self.m) ** 2 / 2.0
+        value = NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
+        return SECONDS_FIXED + 1e-9 * n_pairs * (value + flips * self.d * NS_FLIP_PRODUCT)
+
+    def _seen(self, flips: int) -> float:
+        """Nominal seconds of columns and flattened spectra."""
+        rows = self.n + self.m
+        units = self.n if self.n == self.m else rows
+        bins = max(4, min(rows // 12, 32), min(rows // 40, 128))
+        bins = min(bins, max(16, SKETCH_BINS // self.p)) + 1
+        marks, features = min(300, max(rows // 4, 60)), 2 * min(rows // 6, 200)
+        drawn = flips * units * (bins * self.p + features) * NS_FLIP_PRODUCT
+        columns = flips * bins * self.p * NS_COUNT
+        spectra = marks**2 * (rows * NS_LANDMARK + marks * NS_EIGEN)
+        return SECONDS_COLUMN * self.p + 1e-9 * (drawn + columns + spectra)
+
+    def _pairs(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of pairs of units."""
+        n_pairs, combinations = pairing.n_pairs(self.n_units), self.rows_per_unit**2
+        bases = NS_COLUMN * self.p * self.bases
+        value = NS_PAIR + combinations * (NS_COMBINATION + bases + NS_KERNEL * self.d)
+        return SECONDS_FIXED + 1e-9 * (n_pairs * value + flips * self._flip(pairing, n_pairs))
+
+    def _flip(self, pairing: Pairing, n_pairs: int) -> float:
+        """Nominal nanoseconds of one draw: matrix products, or look-ups for unequal sizes."""
+        if self.n != self.m:
+            return NS_FLIP_LABEL * self.d * n_pairs
+        products = n_pairs
+        if isinstance(pairing, Window):
+            products = self.n_units * (max(pairing.R, SMALLEST_TILE) + pairing.R)
+        return NS_FLIP_SIGN * self.n_units + NS_FLIP_PRODUCT * self.d * products
+
+
+@dataclass(frozen=True)
+class HsicSizes(Sizes):
+    """What the cost depends on: n = m is the number of units, p all columns, d the products."""
+
+    q: float = 8.0
+    factors: int = 8
+
+    @property
+    def can_sketch(self) -> bool:
+        """Whether a sketch serves: there are units enough for cells."""
+        return self.n_units >= SMALLEST_SHIFTED
+
+    @property
+    def pairs_of(self) -> str:
+        """What pairs are made of, in a word."""
+        return "units"
+
+    def cells(self, pairing: Sketch) -> int:
+        """Cells of a sketch, at the most: each has q sums, so that there are fewer than of rows."""
+        return max(16, min(2 * pairing.cells // round(self.q), self.n_units))
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        numbers = (pairing.frequencies or 0) * self.d
+        row = NS_ROW + numbers * (NS_BOTH + NS_PROJECTION * self.p + NS_PRODUCT * self.q)
+        draws = flips * self.cells(pairing) * self.q * 2 * numbers * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * (self.n_units * self.q * row + draws)
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Observations in a unit."""
+        return self.q
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        if isinstance(pairing, Sketch):
+            return self.sketch_seconds(pairing, flips)
+        entries = self.q**2
+        values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
+        draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0
+        return 1e-9 * pairing.n_pairs(self.n_units) * (values + draws)
+
+
+def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
+    """What the cost depends on, before any bandwidth is known."""
+    trial = recipe.build()
+    return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)

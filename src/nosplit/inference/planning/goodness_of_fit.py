@@ -1,0 +1,146 @@
+"""What "auto" picks for a test of goodness of fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import (
+    ASYMPTOTIC,
+    SIMULATE,
+    WILD,
+    Exact,
+    Wild,
+    resolve_goodness_of_fit,
+)
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import (
+    NS_DRAWN,
+    NS_PROJECTION,
+    NS_ROW,
+    SECONDS_FIXED,
+    SECONDS_SKETCH,
+    Sizes,
+)
+from nosplit.inference.planning.plan import Plan
+from nosplit.methods import Method, Naive
+from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
+
+__all__ = ["SECONDS_REPLICATE", "SteinSizes", "most_rows", "plan_chain", "plan_rows"]
+
+# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
+SECONDS_REPLICATE = 5e-4
+# Nominal nanoseconds of one core for the Stein features of a wave, and for one of low order.
+NS_STEIN_WAVE, NS_LOW_ORDER = 8.0, 4.0
+
+
+@dataclass(frozen=True)
+class SteinSizes(Sizes):
+    """What the cost of a test of fit depends on: n = m is the number of rows."""
+
+    @property
+    def draws_are(self) -> str:
+        """What draws are, in a word."""
+        return WILD
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        waves = (pairing.frequencies or 0) * self.d + min(8 * self.p, 512)
+        low = 3 * self.p + min(self.p**2, 256)
+        each = NS_STEIN_WAVE + 3.0 * NS_PROJECTION * self.p
+        draws = flips * pairing.cells * (2 * waves + low) * NS_DRAWN
+        return SECONDS_SKETCH + 1e-9 * (
+            self.n * (NS_ROW + waves * each + low * NS_LOW_ORDER) + draws
+        )
+
+
+def plan_chain(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+) -> tuple[Plan, str]:
+    """The plan for the output of a Markov chain, and what its draws are.
+
+    All pairs of blocks with random signs; linear pairs or the closed form only if asked for.
+    """
+    kind = resolve_goodness_of_fit(calibration)
+    closed = kind == ASYMPTOTIC or isinstance(method, Naive) or pairs in ("linear", Linear())
+    if isinstance(kind, Exact) or (closed and isinstance(kind, Wild)):
+        raise InputError(
+            '`calibration` must be "wild", or "asymptotic" with linear pairs, with '
+            f"dependent=True, got {calibration!r}: other draws take rows to be independent."
+        )
+    fitting = ("auto", "linear", Linear()) if closed else ("auto", "complete", Complete())
+    if pairs not in fitting:
+        raise InputError(
+            f'`pairs` must be "complete", or "linear" with calibration="asymptotic", with '
+            f"dependent=True, got {pairs!r}: other pairs join rows that are near each other in the "
+            "chain."
+        )
+    if closed:
+        return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method), ASYMPTOTIC
+    flips = Exact(kind.flips) if isinstance(kind, Wild) else Exact()
+    return choose(sizes, pairs="complete", calibration=flips, method=method), WILD
+
+
+def most_rows(sizes: Sizes, budget: float) -> int:
+    """Rows of which all pairs fit the budget."""
+    return max(100, int(sizes.n * (budget / sizes.seconds(Complete(), 0)) ** 0.5))
+
+
+def plan_rows(
+    sizes: Sizes,
+    pairs: Pairing | str | int,
+    calibration: Exact | Wild | str,
+    method: Method | None,
+    budget: float,
+    sampling: bool,
+) -> tuple[Plan, str]:
+    """The plan, and what its draws are: "simulate", "wild" or none ("asymptotic").
+
+    What is done otherwise, where the wild bootstrap and the closed form are not to be trusted with
+    the data, is to simulate with as many pairs as fit the budget.
+    """
+    kind = resolve_goodness_of_fit(calibration)
+    sketch = pairs != "auto" and isinstance(as_pairing(pairs), Sketch)
+    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
+        pairing = Complete() if pairs == "auto" else as_pairing(pairs)
+        if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
+            return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
+    if isinstance(kind, Exact):
+        if not sampling:
+            raise InputError(
+                '`calibration="simulate"` needs a model that can sample: give one of '
+                'nosplit.models as `score`, or use calibration="wild".'
+            )
+        if sketch:
+            raise InputError(
+                '`pairs="sketch"` goes with calibration="wild" here, got "simulate": sketching a '
+                "sample from the model for every draw takes too long. Leave `pairs` out."
+            )
+        pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
+        return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
+    flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
+    how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
+    otherwise = None
+    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
+        pairing = _simulated_pairs(sizes, Exact(), budget) if pairs == "auto" else as_pairing(pairs)
+        otherwise = choose(sizes, pairs=pairing, calibration=Exact(), method=method)
+    how = replace(how, otherwise=otherwise)
+    return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
+
+
+def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
+    """All pairs if their replicates fit the budget, else the widest window that does."""
+    each = budget / kind.flips
+    if _replicate_seconds(sizes, Complete()) <= each:
+        return Complete()
+    spare = each - SECONDS_REPLICATE
+    R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
+    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else Linear()
+
+
+def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
+    """Nominal seconds of a replicate, which shares what a test does once."""
+    return sizes.seconds(pairing, 0) - SECONDS_FIXED + SECONDS_REPLICATE

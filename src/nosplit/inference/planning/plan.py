@@ -1,0 +1,111 @@
+"""How a test will be done, with its cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact
+from nosplit.inference.planning.costs import Sizes
+from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch, Window
+
+__all__ = ["Plan", "pairing_name"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a test will be done.
+
+    Attributes
+    ----------
+    pairing : Pairing
+        Which pairs of units are looked at.
+    calibration : Exact or "asymptotic"
+        How the p-value is found.
+    n_units, n_pairs : int
+        Number of units and of pairs.
+    nominal_seconds : float
+        Cost by the fixed model, on one core; what `budget` is compared with.
+    reason : str
+        Why, in one sentence.
+    sizes : Sizes
+        What the cost depends on.
+    otherwise : Plan or None
+        What is done instead if the closed form is not to be trusted with the data: "auto" is free
+        to choose, and chooses exact calibration.
+    """
+
+    pairing: Pairing
+    calibration: Exact | str
+    n_units: int
+    n_pairs: int
+    nominal_seconds: float
+    reason: str
+    sizes: Sizes
+    otherwise: Plan | None = None
+
+    @property
+    def pairs(self) -> str:
+        """Short name of the pairing."""
+        return pairing_name(self.pairing)
+
+    @property
+    def flips(self) -> int:
+        """Number of random draws; 0 for asymptotic calibration."""
+        return self.calibration.flips if isinstance(self.calibration, Exact) else 0
+
+    def estimated_seconds(self) -> float:
+        """Seconds this would take here on one core, from a short measurement of this machine."""
+        return self.nominal_seconds * _machine_factor()
+
+    def __str__(self) -> str:
+        how = f"{self.sizes.draws_are} ({self.flips:,} draws)" if self.flips else ASYMPTOTIC
+        if isinstance(self.pairing, Sketch):
+            return (
+                f"sketch of all pairs, {how} calibration: {self.n_pairs:,} pairs of "
+                f"{self.sizes.pairs_of} in about {self.sizes.cells(self.pairing):,} cells, "
+                f"{self.pairing.frequencies} frequencies a kernel, "
+                f"nominally {self.nominal_seconds:.2g} s of one core.\n{self.reason}"
+            )
+        return (
+            f"{self.pairs} pairs, {how} calibration: {self.n_pairs:,} pairs of "
+            f"{self.n_units:,} units, nominally {self.nominal_seconds:.2g} s of one core.\n"
+            f"{self.reason}"
+        )
+
+
+def pairing_name(pairing: Pairing) -> str:
+    """Short name of a pairing."""
+    match pairing:
+        case Window(R):
+            return f"window {R}"
+        case Blocks(size):
+            return f"blocks of {size}"
+        case Sketch():
+            return "sketch"
+    return type(pairing).__name__.lower()
+
+
+def _machine_factor() -> float:
+    """Measured over nominal time of a small test: how much slower than nominal this machine is."""
+    from nosplit.families.two_sample import Paired
+    from nosplit.kernels import default_kernels
+    from nosplit.kernels.bank import Bank
+    from nosplit.pairs.dealing import Natural
+    from nosplit.pairs.loop import accumulate_draws
+
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 400, 4))
+    kernels = default_kernels(2.0, 4.0)
+    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(400))
+    nominal = Sizes(400, 400, 4, len(kernels), 2).seconds(Complete(), 199)
+    best = math.inf
+    for _ in range(3):
+        draws = units.draws(199, np.random.default_rng(0))
+        start = time.perf_counter()
+        accumulate_draws(units, Complete(), draws, workers=1)
+        best = min(best, time.perf_counter() - start)
+    return best / nominal

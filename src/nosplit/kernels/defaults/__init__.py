@@ -1,0 +1,1 @@
+"""Kernels chosen by the library: bandwidths, grids, defaults for arrays and tables."""

@@ -1,0 +1,1 @@
+"""What other rooms make of kernels: waves, flattened spectra, Stein kernels, products."""

@@ -1,0 +1,1 @@
+"""Normal vectors: whitening, the polyhedral lemma, null laws and their tails."""

@@ -1,0 +1,1 @@
+"""Features and sums of goodness of fit and of independence."""

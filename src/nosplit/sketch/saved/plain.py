@@ -1,0 +1,178 @@
+"""The map of a sketch as plain values and arrays, and back, checked.
+
+What was drawn is kept as it was: another version of NumPy may draw other numbers from the same key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_int
+from nosplit.errors import InputError
+from nosplit.kernels import Kernel
+from nosplit.kernels.derived.frequencies import Frequencies, has_frequencies
+from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
+from nosplit.sketch.bins import MOST_BINS, ColumnBins
+from nosplit.sketch.maps import MOST_PAIRS, SketchMap
+
+__all__ = ["ARRAYS", "LARGEST_SCORE", "digest_of", "map_from_plain", "map_to_plain"]
+
+ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights", "pairs", "scores")
+# Kernels of a map, and how deep they may lie in one another.
+MOST_KERNELS, DEEPEST = 1000, 20
+# The largest score of a bin: the square root of two, and rounding.
+LARGEST_SCORE = 1.5
+
+
+def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A map as values for JSON and arrays."""
+    drawn = sketch.drawn
+    values = {
+        "kernels": [kernel_to_plain(kernel) for kernel in sketch.kernels],
+        "frequencies": sketch.frequencies,
+        "key": sketch.key,
+        "waves": [[u, len(waves)] for u, waves in drawn.items()],
+        "bins": [[len(bins.edges), bins.categories] for bins in sketch.bins],
+    }
+    none = np.zeros((sketch.p, 0))
+    arrays = {
+        "center": sketch.center,
+        "spread": sketch.spread,
+        "edges": np.concatenate([bins.edges for bins in sketch.bins]),
+        "turns": np.concatenate([none, *(d.turns for d in drawn.values())], axis=1),
+        "phases": np.concatenate(
+            [none.astype(np.uint32), *(d.phases for d in drawn.values())], axis=1
+        ),
+        "weights": np.concatenate([none[0], *(d.weights for d in drawn.values())]),
+        "pairs": sketch.pairs.astype(np.int64).reshape(-1, 2),
+        "scores": sketch.scores.reshape(sketch.p, -1) if len(sketch.pairs) else none,
+    }
+    return values, arrays
+
+
+def digest_of(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """A short name for values and arrays: the same for the same ones."""
+    found = hashlib.blake2b(digest_size=16)
+    found.update(json.dumps(values, sort_keys=True, allow_nan=False).encode())
+    for name in sorted(arrays):
+        found.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+    return found.hexdigest()
+
+
+def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
+    """The inverse of `map_to_plain`: a map that could have come about."""
+    if not isinstance(data, dict):
+        raise InputError("`map` must have kernels, frequencies and bins.")
+    center, spread = (_finite(arrays, name, 1) for name in ("center", "spread"))
+    if len(center) != len(spread) or not len(center) or spread.min() <= 0:
+        raise InputError("`spread` must be positive, and as long as `center`.")
+    key = data.get("key")
+    if type(key) is not int or not 0 <= key < 1 << 63:
+        raise InputError("`key` must be a number of 63 bits.")
+    sketch = SketchMap(
+        _kernels(data.get("kernels")),
+        center,
+        spread,
+        _bins(data.get("bins"), _finite(arrays, "edges", 1), len(center)),
+        check_int(data.get("frequencies", 0), "frequencies", least=1),
+        key,
+        np.zeros((0, len(center))),
+        _pairs(arrays, len(center)),
+    )
+    # What would be drawn from the key where this version draws as the one that made the map.
+    sketch.__dict__["drawn"] = _drawn(sketch, data.get("waves"), arrays)
+    if len(sketch.pairs):
+        sketch.__dict__["scores"] = _scores(arrays, len(center))
+    coordinates = sketch.coordinates
+    if sketch.others or (
+        len(coordinates) and not 0 <= coordinates[0] <= coordinates[-1] < sketch.p
+    ):
+        raise InputError("`kernels` must be linear or have frequencies, on columns there are.")
+    return sketch
+
+
+def _kernels(data: Any) -> tuple[Kernel, ...]:
+    if not isinstance(data, list) or not 1 <= len(data) <= MOST_KERNELS or _depth(data) > DEEPEST:
+        raise InputError("`kernels` must be a list of kernels.")
+    kernels = tuple(kernel_from_plain(kernel) for kernel in data)
+    if not all(isinstance(kernel, Kernel) for kernel in kernels):
+        raise InputError("`kernels` must be kernels.")
+    return kernels
+
+
+def _depth(data: Any) -> int:
+    """How deep lists and objects lie in one another; no deeper than it matters."""
+    depth, layer = 0, [data]
+    while layer and depth <= DEEPEST:
+        inside = [v.values() if isinstance(v, dict) else v for v in layer]
+        layer = [part for value in inside for part in value if isinstance(part, list | dict)]
+        depth += 1
+    return depth
+
+
+def _bins(data: Any, edges: NDArray[Any], p: int) -> tuple[ColumnBins, ...]:
+    if not isinstance(data, list) or len(data) != p:
+        raise InputError(f"`bins` must be those of {p} columns.")
+    found, start = [], 0
+    for pair in data:
+        if not (isinstance(pair, list) and len(pair) == 2 and type(pair[1]) is bool):
+            raise InputError("`bins` must have a number of edges, and whether they are categories.")
+        stop = start + check_int(pair[0], "edges", least=0)
+        own = edges[start:stop]
+        if stop - start >= MOST_BINS or len(own) < stop - start or np.any(np.diff(own) <= 0):
+            raise InputError(f"`edges` of a column must be up to {MOST_BINS - 1}, in order.")
+        found.append(ColumnBins(own, pair[1]))
+        start = stop
+    if start != len(edges):
+        raise InputError(f"`edges` must be those of {p} columns, got more.")
+    return tuple(found)
+
+
+def _drawn(
+    sketch: SketchMap, waves: Any, arrays: Mapping[str, NDArray[Any]]
+) -> dict[int, Frequencies]:
+    turns, weights = _finite(arrays, "turns", 2), _finite(arrays, "weights", 1)
+    phases = arrays["phases"]
+    if phases.dtype != np.uint32 or not turns.shape == phases.shape == (sketch.p, len(weights)):
+        raise InputError("`turns` and `phases` must be those of all columns and frequencies.")
+    known = [u for u, kernel in enumerate(sketch.kernels) if has_frequencies(kernel)]
+    if not isinstance(waves, list) or not all(isinstance(w, list) and len(w) == 2 for w in waves):
+        raise InputError("`waves` must have a number for each kernel.")
+    if [u for u, _ in waves] != known or np.any(weights < 0):
+        raise InputError("`waves` must be those of the kernels, with positive weights.")
+    counts = [check_int(count, "waves", least=1) for _, count in waves]
+    ends = np.cumsum(counts, dtype=np.int64)
+    if (int(ends[-1]) if len(ends) else 0) != len(weights):
+        raise InputError(f"`waves` must be {len(weights)} in all.")
+    parts = [np.split(a, ends[:-1], axis=-1) for a in (turns, phases, weights)]
+    return {u: Frequencies(*part) for u, *part in zip(known, *parts, strict=True)} if known else {}
+
+
+def _pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:
+    pairs = arrays["pairs"]
+    fits = pairs.dtype == np.int64 and pairs.ndim == 2 and pairs.shape[1] == 2
+    if not fits or len(pairs) > MOST_PAIRS or np.any((pairs < 0) | (pairs >= p)):
+        raise InputError(f"`pairs` must be up to {MOST_PAIRS} pairs of columns.")
+    return pairs
+
+
+def _scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
+    scores = arrays["scores"]
+    if scores.dtype != np.float32 or scores.shape != (p, 2 * MOST_BINS):
+        raise InputError("`scores` must be two for each bin of each column.")
+    if not np.all(np.abs(scores) <= LARGEST_SCORE):
+        raise InputError("`scores` must be of variance one.")
+    return scores.reshape(p, MOST_BINS, 2)
+
+
+def _finite(arrays: Mapping[str, NDArray[Any]], name: str, ndim: int) -> NDArray[Any]:
+    array = arrays[name]
+    if array.dtype != np.float64 or array.ndim != ndim or not np.isfinite(array).all():
+        raise InputError(f"`{name}` must be finite numbers.")
+    return array
