@@ -12,8 +12,7 @@ import numpy as np
 from scipy.stats import binom
 
 from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, Polynomial, Sum
-from nosplit.pairs.pairing import Adjacent, Blocks, Complete, Window
-from nosplit.pairs.pairing import Linear as LinearPairs
+from nosplit.pairs.pairing import Adjacent, Blocks, Complete, LinearPairs, Window
 
 __all__ = [
     "at_most",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import zipfile
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,18 @@ def test_rooms_are_small():
         folder.relative_to(root).as_posix(): len(set(folder.glob("*.py"))) - 1 for folder in folders
     }
     assert {room: n for room, n in counts.items() if n > 10} == {}
+
+
+def test_a_name_has_one_meaning():
+    """Public classes and functions of two modules have two names."""
+    homes = defaultdict(set)
+    root = Path(nosplit.__file__).parent
+    for file in root.rglob("*.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].add(file.relative_to(root).as_posix())
+    # One test at three doors; `nosplit.Laplace` is a kernel and `nosplit.models.Laplace` a law.
+    known = {"two_sample_test", "Laplace"}
+    assert {
+        name: files for name, files in homes.items() if len(files) > 1 and name not in known
+    } == {}

@@ -149,11 +149,11 @@ def torch_row() -> tuple[str, str, str]:
     from nosplit.kernels.bank import Bank
     from nosplit.pairs.dealing import Natural
     from nosplit.pairs.loop import accumulate
-    from nosplit.pairs.pairing import Linear
+    from nosplit.pairs.pairing import LinearPairs
 
     units = Paired(x, y, Natural(), Natural(), Bank(paper_kernels(6, 2.0)), range(n))
-    ours, theirs = side_by_side(lambda: accumulate(units, Linear(), workers=1), transcription)
-    moments, (tau, cov) = accumulate(units, Linear(), workers=1), transcription()
+    ours, theirs = side_by_side(lambda: accumulate(units, LinearPairs(), workers=1), transcription)
+    moments, (tau, cov) = accumulate(units, LinearPairs(), workers=1), transcription()
     assert np.allclose(moments.tau, tau.numpy(), rtol=1e-6, atol=1e-9)
     assert np.allclose(moments.cov, cov.numpy(), rtol=1e-6)
     return (

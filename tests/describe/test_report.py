@@ -17,7 +17,7 @@ from nosplit import Best, Blocks, Exact, InputError, NosplitWarning, Split, mode
 from nosplit.cli import main
 from nosplit.describe.report import page as page_module
 from nosplit.describe.report import report
-from nosplit.describe.report.columns import cell, tidy
+from nosplit.describe.report.columns import cell, readable
 from nosplit.describe.report.figures import histogram, null_law
 from nosplit.describe.report.words import chance
 from nosplit.inference.result import format_p
@@ -639,7 +639,7 @@ def test_histograms_of_odd_columns(values):
 
 
 def test_numbers_as_people_write_them():
-    assert [tidy(v) for v in (4718.3, -0.01234, 0.0, 1.5e12)] == [
+    assert [readable(v) for v in (4718.3, -0.01234, 0.0, 1.5e12)] == [
         "4,718",
         "-0.0123",
         "0",

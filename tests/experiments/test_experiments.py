@@ -34,7 +34,7 @@ from nosplit.experiments.grids import COMBINED
 from nosplit.experiments.normals import LEVELS, theorem_methods
 from nosplit.experiments.running import pool, runner
 from nosplit.experiments.running.journal import Journal
-from nosplit.experiments.running.runner import run
+from nosplit.experiments.running.runner import run_studies
 from nosplit.experiments.running.work import Cell, Chunk, Count, Task, tasks_of
 from nosplit.experiments.showing.claims import (
     all_clear,
@@ -72,7 +72,7 @@ def out(tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "EXPERIMENTS", drawn)
-        run(QUICK, out=folder, trials=TRIALS, workers=1)
+        run_studies(QUICK, out=folder, trials=TRIALS, workers=1)
     return folder
 
 
@@ -335,8 +335,8 @@ def test_methods_are_compared_chunk_by_chunk():
 
 
 def test_page_keeps_what_earlier_runs_found(tmp_path):
-    run(["densities"], out=tmp_path, workers=1)
-    verdicts = run(["samples"], out=tmp_path, workers=1)
+    run_studies(["densities"], out=tmp_path, workers=1)
+    verdicts = run_studies(["samples"], out=tmp_path, workers=1)
     assert list(verdicts) == ["samples", "densities"]
     assert all(verdict.supported for verdict in verdicts["densities"])
     assert 'src="densities.png"' in (tmp_path / "index.html").read_text()
@@ -366,7 +366,7 @@ def table(folder, name="constraints"):
 
 
 def test_seed_changes_the_table(out, tmp_path):
-    run(["theorem"], out=tmp_path, trials=TRIALS, workers=1, seed=1)
+    run_studies(["theorem"], out=tmp_path, trials=TRIALS, workers=1, seed=1)
     assert table(tmp_path, "theorem") != table(out, "theorem")
 
 
@@ -416,7 +416,7 @@ def test_killed_process_loses_nothing_that_was_written(out, tmp_path):
         time.sleep(0.02)
     kept = journal.read_text()
     journal.write_text(kept + '{"chunk": "3/')  # a line that was cut short
-    run(["constraints"], out=tmp_path, trials=TRIALS, workers=1, resume=True)
+    run_studies(["constraints"], out=tmp_path, trials=TRIALS, workers=1, resume=True)
     assert journal.read_text().startswith(kept)
     assert table(tmp_path) == table(out)
 
@@ -459,7 +459,7 @@ def test_workers_that_die_at_once_are_not_replaced_for_ever(monkeypatch):
 
 
 def test_resume_does_only_what_is_missing(tmp_path, monkeypatch):
-    run(["theorem"], out=tmp_path, trials=700, workers=1)
+    run_studies(["theorem"], out=tmp_path, trials=700, workers=1)
     asked = []
     original = type(STUDIES["theorem"]).run
 
@@ -468,20 +468,20 @@ def test_resume_does_only_what_is_missing(tmp_path, monkeypatch):
         return original(self, cell, trials, rng)
 
     monkeypatch.setattr(type(STUDIES["theorem"]), "run", spy)
-    run(["theorem"], out=tmp_path, trials=700, workers=1, resume=True)
+    run_studies(["theorem"], out=tmp_path, trials=700, workers=1, resume=True)
     assert asked == []
-    run(["theorem"], out=tmp_path, trials=1200, workers=1, resume=True)
+    run_studies(["theorem"], out=tmp_path, trials=1200, workers=1, resume=True)
     assert asked == [500, 200]
     assert {r.trials for r in read_csv(tmp_path / "theorem.csv")} == {1200}
     asked.clear()
-    run(["theorem"], out=tmp_path, trials=700, workers=1)
+    run_studies(["theorem"], out=tmp_path, trials=700, workers=1)
     assert asked == [500, 200]
 
 
 def test_resume_of_another_seed_iv(tmp_path):
-    run(["geometry"], out=tmp_path, trials=10, workers=1)
+    run_studies(["geometry"], out=tmp_path, trials=10, workers=1)
     with pytest.raises(InputError, match="same version and seed"):
-        run(["geometry"], out=tmp_path, trials=10, workers=1, resume=True, seed=1)
+        run_studies(["geometry"], out=tmp_path, trials=10, workers=1, resume=True, seed=1)
 
 
 def test_chunks_cover_all_trials():
@@ -511,20 +511,20 @@ def test_chunks_cover_all_trials():
 )
 def test_iv(tmp_path, options, message):
     with pytest.raises(InputError, match=message):
-        run(**{"names": ["samples"], "out": tmp_path / "out", **options})
+        run_studies(**{"names": ["samples"], "out": tmp_path / "out", **options})
     assert not (tmp_path / "out").exists()
 
 
 def test_out_that_is_a_file_iv(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="`out` must be a folder to write to"):
-        run(["samples"], out=tmp_path / "file" / "out")
+        run_studies(["samples"], out=tmp_path / "file" / "out")
 
 
 def test_missing_matplotlib_is_named_before_any_work_iv(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'nosplit\[plot\]'"):
-        run(["type2"], out=tmp_path / "out")
+        run_studies(["type2"], out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

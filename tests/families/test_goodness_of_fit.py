@@ -37,8 +37,7 @@ from nosplit.kernels import IMQ, Laplace
 from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, Tile, Window
-from nosplit.pairs.pairing import Linear as LinearPairs
+from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, LinearPairs, Tile, Window
 
 KERNELS = (
     Gaussian(0.5),

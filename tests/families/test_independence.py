@@ -15,8 +15,7 @@ from nosplit.kernels import Laplace
 from nosplit.kernels.derived.tensor import Tensor, TensorBank, default_tensors
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.pairing import Complete, Tile, Window
-from nosplit.pairs.pairing import Linear as LinearPairs
+from nosplit.pairs.pairing import Complete, LinearPairs, Tile, Window
 
 KERNELS = (
     Tensor(Gaussian(1.0), Gaussian(1.0)),

@@ -18,7 +18,7 @@ from nosplit.pairs.pairing import (
     Band,
     Blocks,
     Complete,
-    Linear,
+    LinearPairs,
     Pairing,
     Tile,
     Window,
@@ -26,7 +26,16 @@ from nosplit.pairs.pairing import (
 )
 
 seeded = settings(derandomize=True, deadline=None)
-PAIRINGS = [Linear(), Adjacent(), Window(1), Window(3), Window(7), Blocks(4), Blocks(9), Complete()]
+PAIRINGS = [
+    LinearPairs(),
+    Adjacent(),
+    Window(1),
+    Window(3),
+    Window(7),
+    Blocks(4),
+    Blocks(9),
+    Complete(),
+]
 every_pairing = pytest.mark.parametrize("pairing", PAIRINGS, ids=repr)
 
 
@@ -78,7 +87,7 @@ def test_jobs_are_of_bounded_size(pairing, size):
         assert job.n_pairs <= max(size, 7**2) * (2.2 if isinstance(job, Tile) else 1.1)
 
 
-@pytest.mark.parametrize("pairing", [Linear(), Adjacent(), Blocks(4), Complete()], ids=repr)
+@pytest.mark.parametrize("pairing", [LinearPairs(), Adjacent(), Blocks(4), Complete()], ids=repr)
 @pytest.mark.parametrize("N", [0, 1, 2, 3])
 def test_few_units(pairing, N):
     covered = [pair for job in pairing.jobs(N, 64) for pair in listed(job, N)]
@@ -101,12 +110,12 @@ def test_every_unit_takes_part():
     """An odd unit is left out of linear and adjacent pairs, and as a block of its own."""
     for pairing in PAIRINGS:
         units = np.unique(pairs_of(pairing, 41))
-        assert len(units) == (40 if pairing in (Linear(), Adjacent(), Blocks(4)) else 41)
+        assert len(units) == (40 if pairing in (LinearPairs(), Adjacent(), Blocks(4)) else 41)
 
 
 def test_numbers_of_pairs_against_the_design():
     N = 640
-    assert Linear().n_pairs(N) == Adjacent().n_pairs(N) == N // 2
+    assert LinearPairs().n_pairs(N) == Adjacent().n_pairs(N) == N // 2
     assert Window(5).n_pairs(N) == 5 * N
     assert Blocks(64).n_pairs(N) == N * 63 // 2
     assert Complete().n_pairs(N) == N * (N - 1) // 2
@@ -115,7 +124,7 @@ def test_numbers_of_pairs_against_the_design():
 @pytest.mark.parametrize(
     ("short", "pairing"),
     [
-        ("linear", Linear()),
+        ("linear", LinearPairs()),
         ("adjacent", Adjacent()),
         ("complete", Complete()),
         (4, Window(4)),

@@ -26,8 +26,7 @@ from nosplit import (
     sample_size,
 )
 from nosplit.datasets import MNIST, Blobs, DiffVar
-from nosplit.pairs.pairing import Adjacent, Aligned, Band, Complete, Tile, Window
-from nosplit.pairs.pairing import Linear as LinearPairs
+from nosplit.pairs.pairing import Adjacent, Aligned, Band, Complete, LinearPairs, Tile, Window
 from nosplit.power.alternative import overlap, root, within
 from nosplit.power.hoeffding import Effects, transport
 from nosplit.power.pilot import _estimated

@@ -14,8 +14,8 @@ from nosplit.sketch.dealing import Deal, deal_of
 from nosplit.sketch.families.stein import fit_stein_map
 from nosplit.sketch.families.stein_sums import (
     SteinSums,
+    cell_skewness,
     sketch_scored_rows,
-    skewness,
     stein_statistics,
 )
 from nosplit.sketch.maps import STEP
@@ -248,7 +248,7 @@ def test_skewness_against_numpy():
     sums = sketch_scored_rows(sketch, x, scores, deal)
     low = sums.numbers[:, 2 * sketch.n_waves :].astype(float)
     raw = np.mean(low**3, axis=0) ** 2 / np.mean(low**2, axis=0) ** 3 / deal.cells
-    assert skewness(sketch, sums) == pytest.approx(raw.max())
+    assert cell_skewness(sketch, sums) == pytest.approx(raw.max())
 
 
 def test_sketches_are_refused_where_they_do_not_serve_iv():

@@ -34,12 +34,12 @@ from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.dealing import deal_of
 from nosplit.sketch.families.shift_sums import shift_statistics, sketch_observations
 from nosplit.sketch.families.stein import fit_stein_map
-from nosplit.sketch.families.stein_sums import sketch_scored_rows, skewness, stein_statistics
+from nosplit.sketch.families.stein_sums import cell_skewness, sketch_scored_rows, stein_statistics
 from nosplit.sketch.families.tensor import fit_tensor_map
 
 __all__ = ["SketchOutcome", "sketched_fit", "sketched_independence"]
 
-# Share of skewness from which random signs are not trusted: see `skewness`.
+# Share of skewness from which random signs are not trusted: see `cell_skewness`.
 TOO_SKEWED = 0.1
 
 
@@ -114,7 +114,7 @@ def sketched_fit(
     outcome = test_draws(drawn, method, how.pairs)
     outcome.calibration = WILD
     outcome.caveats += looks_like_a_chain(SteinUnits(x, scores, Natural(), bank, range(len(x))))
-    outcome.caveats += doubts or _too_skewed(skewness(sketch, sums))
+    outcome.caveats += doubts or _too_skewed(cell_skewness(sketch, sums))
     return SketchOutcome(outcome, chosen, drawn.n_units, deal.n_dealt)
 
 

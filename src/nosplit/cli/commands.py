@@ -9,14 +9,14 @@ import typer
 
 import nosplit
 from nosplit.cli.demo import demo
-from nosplit.cli.plan import plan
+from nosplit.cli.plan import plan_command
 from nosplit.cli.power import calibrate, power
-from nosplit.cli.profiles import profile
+from nosplit.cli.profiles import profile_command
 from nosplit.cli.questions.goodness_of_fit import gof
 from nosplit.cli.questions.independence import independence
 from nosplit.cli.questions.two_sample import compare
 from nosplit.cli.shared.ending import ERROR, finished, guarded, tolerant
-from nosplit.cli.streams import accumulate, merge, result
+from nosplit.cli.streams import accumulate_command, merge, result
 from nosplit.experiments.command import reproduce
 
 __all__ = ["app", "main"]
@@ -44,15 +44,15 @@ for command in (
     independence,
     power,
     calibrate,
-    profile,
-    accumulate,
+    profile_command,
+    accumulate_command,
     merge,
     result,
     demo,
-    plan,
+    plan_command,
     reproduce,
 ):
-    app.command()(guarded(command))
+    app.command(command.__name__.removesuffix("_command"))(guarded(command))
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -12,10 +12,10 @@ from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import print_json
 from nosplit.inference.planning.plan import Plan
 
-__all__ = ["plan"]
+__all__ = ["plan_command"]
 
 
-def plan(
+def plan_command(
     n: Annotated[int, typer.Option(help="Rows of the reference sample.")],
     m: Annotated[int | None, typer.Option(help="Rows of the current sample; n by default.")] = None,
     p: Annotated[int, typer.Option(help="Columns.")] = 1,

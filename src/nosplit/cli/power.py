@@ -207,21 +207,21 @@ def calibrate(
     else:
         typer.echo(printable(f"{ref} and {cur}, merged"))
         typer.echo(check)
-        typer.echo(histogram(check))
+        typer.echo(text_histogram(check))
         if again is not None:
             typer.echo(again)
     if plot is not None:
         nosplit.plot_calibration(check).savefig(plot, dpi=150)
 
 
-def histogram(check: CalibrationCheck, bars: int = 10) -> str:
+def text_histogram(check: CalibrationCheck, bars: int = 10) -> str:
     """p-values as bars of text; an even law has bars of one length.
 
     Examples
     --------
     >>> from nosplit import CalibrationCheck
     >>> even = CalibrationCheck(np.linspace(0.01, 0.99, 100)[None], 0.05, 0.05, 0.02, 0.11)
-    >>> print(histogram(even, bars=2))
+    >>> print(text_histogram(even, bars=2))
     p-values   share
     0.0-0.5    0.500  ████████████████████
     0.5-1.0    0.500  ████████████████████

@@ -19,16 +19,16 @@ from nosplit.cli.shared.options import (
     Workers,
 )
 from nosplit.cli.shared.printing import as_options, print_json
-from nosplit.cli.shared.targets import Force, check_target
+from nosplit.cli.shared.targets import Force, check_out
 from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.sketch.saved.profiles import Profile
 
-__all__ = ["merge_profiles", "profile"]
+__all__ = ["merge_profiles", "profile_command"]
 
 
-def profile(
+def profile_command(
     ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
     out: Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="PROFILE")],
     rows: Annotated[
@@ -59,7 +59,7 @@ def profile(
     `nosplit test PROFILE NEW` compares a file with it. Profiles of several files or machines add
     up with `nosplit merge`: make the first, and give it to the others as --like.
     """
-    check_target(out, force)
+    check_out(out, force)
     with as_options(), said_of(reference=ref, like="--like"):
         made = nosplit.profile(
             ref,

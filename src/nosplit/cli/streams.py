@@ -32,7 +32,7 @@ from nosplit.cli.shared.options import (
 )
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import finish, print_json, quietly
-from nosplit.cli.shared.targets import Force, check_target
+from nosplit.cli.shared.targets import Force, check_out
 from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.source import Source
@@ -45,7 +45,7 @@ from nosplit.engines.streams.saved.loading import FAMILIES, load_accumulator
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import InputError
 
-__all__ = ["accumulate", "merge", "result"]
+__all__ = ["accumulate_command", "merge", "result"]
 
 Out = Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="STATE")]
 
@@ -53,7 +53,7 @@ Out = Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar=
 BATCH = 1 << 16
 
 
-def accumulate(
+def accumulate_command(
     ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
     cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
     out: Out,
@@ -88,7 +88,7 @@ def accumulate(
     Files of several machines add up with `nosplit merge`, and `nosplit result` tests them. Their
     kernels must agree: make the first, copy it, and give it to the others as --kernels-from.
     """
-    check_target(out, force)
+    check_out(out, force)
     options = Options.of(scale, named(columns), named(exclude), nan_policy)
     with said_of(x=ref, y=cur):
         data = _Data.of(ref, cur, options)
@@ -188,7 +188,7 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Add up what `nosplit accumulate` or `nosplit profile` wrote, on one machine or on several."""
-    check_target(out, force)
+    check_out(out, force)
     if len({os.path.realpath(state) for state in states}) < len(states):
         raise InputError("`STATE` must be different files: rows would count twice.")
     if is_profile(states[0]):

@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
-from nosplit.data.tables.frames import CATEGORIES, Source, as_source, native_columns
+from nosplit.data.tables.frames import CATEGORIES, Frame, as_frame, native_columns
 
 __all__ = ["ColumnChange", "column_changes"]
 
@@ -39,11 +39,11 @@ class ColumnChange:
 
 def column_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, ColumnChange]:
     """What changed in some columns of two tables or arrays."""
-    sources = as_source(x, "x"), as_source(y, "y")
+    sources = as_frame(x, "x"), as_frame(y, "y")
     return {name: _change(name, sources, (x, y)) for name in names}
 
 
-def _change(name: str, sources: tuple[Source, Source], samples: tuple[Any, Any]) -> ColumnChange:
+def _change(name: str, sources: tuple[Frame, Frame], samples: tuple[Any, Any]) -> ColumnChange:
     places = [0 if s.single else s.names.index(name) for s in sources]
     raws = [s.read(i) for s, i in zip(sources, places, strict=True)]
     a, b = (raw.values for raw in raws)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.terminal import listed
 from nosplit.data.names import without
-from nosplit.data.tables.frames import NUMBER, UNKNOWN, Raw, Source
+from nosplit.data.tables.frames import NUMBER, UNKNOWN, Frame, Raw
 from nosplit.errors import InputError
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def picked(
-    source: Source, columns: tuple[str, ...] | None, exclude: tuple[str, ...] | None
+    source: Frame, columns: tuple[str, ...] | None, exclude: tuple[str, ...] | None
 ) -> list[int]:
     """Positions of the columns that are asked for, in the order asked for."""
     check_known(exclude or (), (source,), "exclude")
@@ -34,7 +34,7 @@ def picked(
 
 
 def matched(
-    x: Source, y: Source, columns: tuple[str, ...] | None, exclude: tuple[str, ...] | None
+    x: Frame, y: Frame, columns: tuple[str, ...] | None, exclude: tuple[str, ...] | None
 ) -> tuple[list[int], list[int]]:
     """Positions of the columns to compare, matched by name; in the order of x, or as asked for."""
     if x.table != y.table:
@@ -59,14 +59,14 @@ def matched(
     return _positions(x, ours), _positions(y, ours)
 
 
-def _positions(source: Source, names: Sequence[str]) -> list[int]:
+def _positions(source: Frame, names: Sequence[str]) -> list[int]:
     if not names:
         raise InputError(f"`{source.label}` must keep at least one column, but all are left out.")
     where = {name: i for i, name in enumerate(source.names)}
     return [where[name] for name in names]
 
 
-def check_known(names: Sequence[str], sources: Sequence[Source], keyword: str) -> None:
+def check_known(names: Sequence[str], sources: Sequence[Frame], keyword: str) -> None:
     """Check that columns that are named are there, in one of the sources at least."""
     known = list(dict.fromkeys(name for source in sources for name in source.names))
     # What is left out in any case may be left out by name, too.
@@ -84,7 +84,7 @@ def check_known(names: Sequence[str], sources: Sequence[Source], keyword: str) -
             )
 
 
-def _check_same(x: Source, y: Source, ours: Sequence[str], theirs: Sequence[str]) -> None:
+def _check_same(x: Frame, y: Frame, ours: Sequence[str], theirs: Sequence[str]) -> None:
     lacking, besides = without(ours, theirs), without(theirs, ours)
     if not (lacking or besides):
         return

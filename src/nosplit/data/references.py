@@ -20,7 +20,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import count_out
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import Read, read_one
-from nosplit.data.tables.frames import Raw, Source, as_source, is_table
+from nosplit.data.tables.frames import Frame, Raw, as_frame, is_table
 from nosplit.errors import InputError
 
 __all__ = ["Later", "Reference", "read_later", "read_reference"]
@@ -108,7 +108,7 @@ def read_reference(value: Any, options: Options, label: str) -> Reference:
     value = _whole(value, label)
     if options.idle and not is_table(value):
         return Reference(check_sample(value, label), None)
-    source = as_source(value, label)
+    source = as_frame(value, label)
     read = read_one(source, options)
     ignored = tuple(name for name in source.names if name not in read.names)
     return Reference(None, read, ignored)
@@ -138,7 +138,7 @@ def read_later(
         rows = _as_before(value, dtype, label, omit)
         kept = rows[~np.isnan(rows).any(axis=1)] if omit else rows
         return Later(kept, len(rows) - len(kept), Reference(kept, None))
-    source = as_source(value, label)
+    source = as_frame(value, label)
     raws = encoding.read(source)
     _check_names(source, encoding, ignored, label)
     kept = encoding.kept_of(raws)
@@ -161,7 +161,7 @@ def _as_before(value: Any, dtype: str | None, label: str, omit: bool) -> NDArray
     return rows
 
 
-def _check_names(source: Source, encoding: Encoding, ignored: tuple[str, ...], label: str) -> None:
+def _check_names(source: Frame, encoding: Encoding, ignored: tuple[str, ...], label: str) -> None:
     """Check that no column is new; that none is lacking, the encoding checks."""
     new = [name for name in source.names if name not in (*encoding.names, *ignored)]
     if not new or (source.single and len(encoding.columns) == 1):

@@ -18,7 +18,7 @@ from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_row
 from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.data.tables.encoding import Column, Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read, read_one, read_two, robust_scale
-from nosplit.data.tables.frames import CATEGORIES, NUMBER, as_source, is_table
+from nosplit.data.tables.frames import CATEGORIES, NUMBER, as_frame, is_table
 from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
@@ -122,7 +122,7 @@ def two_samples(x: Any, y: Any, options: Options) -> Samples:
     """Two samples with the same columns; arrays without options as they came."""
     if options.idle and not (is_table(x) or is_table(y)):
         return Samples((x, y))
-    read = read_two([as_source(x, "x"), as_source(y, "y")], options)
+    read = read_two([as_frame(x, "x"), as_frame(y, "y")], options)
     encoding = read.encoding()
     if encoding.idle:
         raise InputError(
@@ -176,7 +176,7 @@ def one_sample(x: Any, options: Options) -> Sample:
             "`nan_policy` must be 'raise' or 'omit' here, got 'indicate': a model of numbers says "
             "nothing about missing ones."
         )
-    read = read_one(as_source(x, "x"), replace(options, scale=NONE))
+    read = read_one(as_frame(x, "x"), replace(options, scale=NONE))
     for name, kind in zip(read.names, read.kinds, strict=True):
         if kind != NUMBER:
             raise InputError(

@@ -17,7 +17,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import count_out
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import read_one
-from nosplit.data.tables.frames import Source, as_source, is_table
+from nosplit.data.tables.frames import Frame, as_frame, is_table
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts
 from nosplit.kernels.defaults.recipes import check_looks_at
@@ -40,7 +40,7 @@ def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Enc
             return [x, y], [None, None], 0
     values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
     sources = [
-        as_source(value, label)
+        as_frame(value, label)
         if table or (not options.idle and value.dtype.kind in "fiu")
         else None
         for value, label, table in zip(values, "xy", tables, strict=True)
@@ -52,7 +52,7 @@ def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Enc
 
 
 def _encoded_together(
-    values: list[Any], sources: list[Source | None], options: Options
+    values: list[Any], sources: list[Frame | None], options: Options
 ) -> tuple[list[Any], list[Encoding | None], int]:
     """Rows are left out together; arrays without a source are as they came otherwise."""
     lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
@@ -83,7 +83,7 @@ def _array(value: Any, label: str) -> NDArray[Any]:
     return array
 
 
-def _own(options: Options, source: Source) -> Options:
+def _own(options: Options, source: Frame) -> Options:
     """The options that concern one of two variables; without a name it keeps all its columns."""
     if not source.table:
         return replace(options, columns=None, exclude=None)

@@ -87,7 +87,7 @@ def learner(name: str) -> Method:
     return OST() if method is None or isinstance(method, Split) else method
 
 
-def means_of(x: NDArray[Any], y: NDArray[Any], bank: Bank) -> Means:
+def kernel_means(x: NDArray[Any], y: NDArray[Any], bank: Bank) -> Means:
     """Means of the values of all kernels, over as many pairs as there is time for."""
     wanted = int(1e9 * SECONDS / nominal_ns(bank, x.shape[1]))
     pairs = row_pairs(min(len(x), len(y)), wanted)
@@ -115,7 +115,7 @@ def effect_of(
     """The size of a difference; the witness function looks at `rows` rows of either sample."""
     # Contiguous, as the compiled loops want their rows.
     parts = [(np.array(x[i::2]), np.array(y[i::2])) for i in (0, 1)]
-    means = [means_of(*part, bank) for part in parts]
+    means = [kernel_means(*part, bank) for part in parts]
     beta = [learn(m, method, weights) for m in means]
     # The weights of one half with the moments of the other.
     crossed = _average(*(_ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))

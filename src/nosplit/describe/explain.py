@@ -15,7 +15,7 @@ from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path, some_rows
 from nosplit.describe.attribution import attribute
-from nosplit.describe.effect import effect_of, kernel_effects, learner, means_of
+from nosplit.describe.effect import effect_of, kernel_effects, kernel_means, learner
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.rows import Coded, Sampled, draw_rows, encoded, group_names
 from nosplit.describe.witness import row_witness
@@ -87,7 +87,7 @@ def explain(
     names = group_names(res, left.rows.shape[1])
     (i, a), (j, b) = (draw_rows(sample, generator) for sample in (left, right))
     bank = Bank(res.kernels)
-    whole = means_of(a, b, bank)
+    whole = kernel_means(a, b, bank)
     weights = _scaled(res, whole.noise)
     few = _few(most, a.shape[1])
     at_x, at_y = row_witness(a[:few], b[:few], bank, weights)

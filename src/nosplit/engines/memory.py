@@ -15,7 +15,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import Samples
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.tables.fit_encoding import Read, read_one
-from nosplit.data.tables.frames import Raw, Source, as_source, is_table
+from nosplit.data.tables.frames import Frame, Raw, as_frame, is_table
 from nosplit.engines.reading import Columns
 from nosplit.engines.sides import Batches, SampleSide, sketch_batches
 from nosplit.engines.sketching import ROWS, Census, SketchTask
@@ -102,11 +102,11 @@ class TableSide:
             missing = dict(zip(self.titles, counts, strict=True))
         return Census(n, len(self.kept) - n, missing)
 
-    def pilot(self, rows: Index) -> Source:
+    def pilot(self, rows: Index) -> Frame:
         """Some rows."""
         places = np.flatnonzero(self.kept)[rows]
         raws = [Raw(raw.kind, raw.values[places]) for raw in self.raws]
-        return Source(self.name, tuple(self.titles), len(rows), raws.__getitem__, self.table)
+        return Frame(self.name, tuple(self.titles), len(rows), raws.__getitem__, self.table)
 
     def sums(
         self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None
@@ -130,7 +130,7 @@ def side_in_memory(value: Any, name: str, options: Options) -> SampleSide:
     """A sample in memory beside one that is not; columns are named one by one."""
     if options.idle and not is_table(value):
         return ArraySide(name, check_sample(value, name, finite=False))
-    return TableSide.of(read_one(as_source(value, name), options), 0, name)
+    return TableSide.of(read_one(as_frame(value, name), options), 0, name)
 
 
 def sides_of(data: Samples) -> tuple[SampleSide, SampleSide]:

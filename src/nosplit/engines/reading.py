@@ -15,10 +15,10 @@ from nosplit._support.types import Index
 from nosplit.data.matching import matched
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding
-from nosplit.data.tables.frames import NUMBER, Raw, as_source, is_table
+from nosplit.data.tables.frames import NUMBER, Raw, as_frame, is_table
 from nosplit.errors import InputError
 
-__all__ = ["Columns", "Reader", "changed", "check_rows", "settled"]
+__all__ = ["Columns", "Reader", "changed", "check_read", "settled_columns"]
 
 # Types of Arrow that are numbers as they are.
 PLAIN = {"double", "float", "int64", "int32"}
@@ -65,7 +65,7 @@ class Reader:
             self._encoded(rows, name, first)
             return
         numbers = check_sample(rows, name, smallest=0, finite=False)
-        check_rows(numbers, name, np.arange(first, first + len(numbers)))
+        check_read(numbers, name, np.arange(first, first + len(numbers)))
 
     def _encoded(self, rows: Any, name: str, first: int) -> NDArray[Any]:
         assert self.encoding is not None
@@ -105,7 +105,7 @@ class Reader:
         return found
 
 
-def check_rows(rows: NDArray[Any], name: str, numbers: Index) -> None:
+def check_read(rows: NDArray[Any], name: str, numbers: Index) -> None:
     """Check that rows are finite; what is not is named by the number of its row."""
     for row, column in np.argwhere(~np.isfinite(rows))[:1]:
         raise InputError(
@@ -115,15 +115,15 @@ def check_rows(rows: NDArray[Any], name: str, numbers: Index) -> None:
         )
 
 
-def settled(x: Any, y: Any, options: Options) -> Options:
+def settled_columns(x: Any, y: Any, options: Options) -> Options:
     """The columns to compare, named one by one, from samples with or without rows.
 
     Arrays of which all is compared as it came need no names.
     """
     if options.idle and not (is_table(x) or is_table(y)):
         return options
-    source = as_source(x, "x")
-    positions, _ = matched(source, as_source(y, "y"), options.columns, options.exclude)
+    source = as_frame(x, "x")
+    positions, _ = matched(source, as_frame(y, "y"), options.columns, options.exclude)
     return replace(options, columns=tuple(source.names[i] for i in positions), exclude=None)
 
 

@@ -21,8 +21,8 @@ from nosplit.data.options import Options
 from nosplit.data.serial import correlated_rows, serial_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import read_two
-from nosplit.data.tables.frames import UNKNOWN, Raw, Source, as_source
-from nosplit.engines.reading import Reader, check_rows
+from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
+from nosplit.engines.reading import Reader, check_read
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.inference.calibrations import Exact
@@ -47,7 +47,7 @@ __all__ = [
     "Prepared",
     "SketchTask",
     "look_at",
-    "prepare",
+    "prepare_sketch",
     "sketch_pair",
     "sketch_test",
 ]
@@ -140,7 +140,7 @@ class Pair(Protocol):
         ...
 
     def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
-        """Rows with some numbers, ascending, of both: tables, arrays or `Source`."""
+        """Rows with some numbers, ascending, of both: tables, arrays or `Frame`."""
         ...
 
     def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
@@ -233,11 +233,11 @@ def look_at(
 
 def _read(
     pair: Pair, pilot: tuple[Index, ...], series: tuple[Index, ...]
-) -> tuple[list[Source], list[Source]]:
+) -> tuple[list[Frame], list[Frame]]:
     """Pilot rows and rows in their order, of both samples, brought at once."""
     wanted = [np.union1d(a, b) for a, b in zip(pilot, series, strict=True)]
     found = pair.pilot(wanted[0], wanted[1])
-    sources = [_as_source(rows, name) for rows, name in zip(found, pair.names, strict=True)]
+    sources = [_as_frame(rows, name) for rows, name in zip(found, pair.names, strict=True)]
     both = list(zip(sources, wanted, strict=True))
     return (
         [_some(s, np.searchsorted(w, r)) for (s, w), r in zip(both, pilot, strict=True)],
@@ -245,11 +245,11 @@ def _read(
     )
 
 
-def _as_source(rows: Any, name: str) -> Source:
-    return rows if isinstance(rows, Source) else as_source(rows, name)
+def _as_frame(rows: Any, name: str) -> Frame:
+    return rows if isinstance(rows, Frame) else as_frame(rows, name)
 
 
-def _some(source: Source, places: Index) -> Source:
+def _some(source: Frame, places: Index) -> Frame:
     """Some rows of a source."""
 
     def read(i: int) -> Raw:
@@ -262,7 +262,7 @@ def _some(source: Source, places: Index) -> Source:
     return replace(source, n_rows=len(places), read=read)
 
 
-def _numbers(source: Source, encoding: Encoding | None) -> NDArray[Any]:
+def _numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
     """Rows of a source as numbers, not checked."""
     if encoding is None:
         columns = [source.read(i).values for i in range(len(source.names))]
@@ -272,7 +272,7 @@ def _numbers(source: Source, encoding: Encoding | None) -> NDArray[Any]:
     return encoding.rows_of(raws, np.ones(source.n_rows, np.bool_))
 
 
-def prepare(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
+def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
     """Cells, encoding, kernels, plan and map, from the sizes and the pilot rows."""
     look = look_at(pair, asked.options, asked.pairing.cells, rng, asked.shuffle)
     encoding, layout = look.encoding, look.layout
@@ -299,7 +299,7 @@ def prepare(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
 
 
 def _encoded(
-    pilot: list[Source],
+    pilot: list[Frame],
     layout: Layout,
     names: tuple[str, str],
     options: Options,
@@ -310,7 +310,7 @@ def _encoded(
         rows = [_numbers(source, None) for source in pilot]
         _check_widths(names, rows)
         for part, deal, name in zip(rows, (layout.x, layout.y), names, strict=True):
-            check_rows(part, name, deal.pilot_rows())
+            check_read(part, name, deal.pilot_rows())
         return None, np.concatenate(rows)
     try:
         read = read_two(pilot, options)
@@ -374,7 +374,7 @@ def sketch_test(
     workers : int, optional
         Threads of the draws; all cores by default.
     """
-    prepared = prepare(pair, asked, rng)
+    prepared = prepare_sketch(pair, asked, rng)
     return sketch_result(
         sketch_pair(pair, prepared),
         method=asked.method,

@@ -38,11 +38,11 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments: every number, every figure, and whether its claims hold."""
     from nosplit.experiments.running.pool import WorkersDiedError
-    from nosplit.experiments.running.runner import run
+    from nosplit.experiments.running.runner import run_studies
 
     start = time.monotonic()
     try:
-        verdicts = run(
+        verdicts = run_studies(
             names or (), out=out, trials=trials, workers=workers, resume=resume, seed=seed
         )
     except KeyboardInterrupt:

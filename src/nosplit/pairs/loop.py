@@ -22,7 +22,7 @@ from nosplit._support.checks import check_int
 from nosplit.errors import InputError
 from nosplit.pairs.draws import Part, column_moments
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Adjacent, Job, Linear, Pairing
+from nosplit.pairs.pairing import Adjacent, Job, LinearPairs, Pairing
 from nosplit.pairs.protocols import Draws, Folding, Units
 
 __all__ = ["accumulate", "accumulate_draws", "n_workers", "one_blas_thread"]
@@ -68,7 +68,7 @@ def accumulate(
 
     work: Callable[[Job], Moments] = units.moments if isinstance(units, Folding) else moments
     # Values that are not kept need no cache, and fewer jobs are less to hand over.
-    folded = work is not moments and isinstance(pairing, Adjacent | Linear)
+    folded = work is not moments and isinstance(pairing, Adjacent | LinearPairs)
     larger = FOLDED if folded else 1
     return _total(work, _jobs(units, pairing, larger), n_workers(workers), step)
 

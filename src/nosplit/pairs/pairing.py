@@ -24,7 +24,7 @@ __all__ = [
     "Complete",
     "Forward",
     "Job",
-    "Linear",
+    "LinearPairs",
     "Pairing",
     "Sketch",
     "Tile",
@@ -95,7 +95,7 @@ def _chunks(n: int, size: int) -> Iterator[range]:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearPairs:
     """The paper's pairs (i, N/2 + i): z_i = (x_i, x_{n+i}, y_i, y_{n+i})."""
 
     def n_pairs(self, n_units: int) -> int:
@@ -111,7 +111,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class Adjacent:
-    """The pairs (2i, 2i + 1): the same law as `Linear`, for streams and partitions."""
+    """The pairs (2i, 2i + 1): the same law as `LinearPairs`, for streams and partitions."""
 
     def n_pairs(self, n_units: int) -> int:
         """Number of pairs of `n_units` units."""
@@ -259,7 +259,7 @@ class Sketch(Complete):
 
 
 PAIRINGS: dict[str, Pairing] = {
-    "linear": Linear(),
+    "linear": LinearPairs(),
     "adjacent": Adjacent(),
     "complete": Complete(),
     "sketch": Sketch(),

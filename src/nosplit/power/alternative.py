@@ -14,7 +14,7 @@ from nosplit._support.checks import check_covariance, check_joint, check_vector
 from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.methods.normal.whitening import Whitening, optimal_weights
-from nosplit.pairs.pairing import Adjacent, Blocks, Complete, Linear, Pairing, Window
+from nosplit.pairs.pairing import Adjacent, Blocks, Complete, LinearPairs, Pairing, Window
 from nosplit.power.hoeffding import Effects, roots
 
 __all__ = ["Alternative", "overlap", "root", "within"]
@@ -162,11 +162,11 @@ def overlap(pairing: Pairing, n_units: int) -> float:
 
     Examples
     --------
-    >>> overlap(Linear(), 100), overlap(Window(5), 100), overlap(Complete(), 100)
+    >>> overlap(LinearPairs(), 100), overlap(Window(5), 100), overlap(Complete(), 100)
     (0.0, 18.0, 196.0)
     """
     match pairing:
-        case Linear() | Adjacent():
+        case LinearPairs() | Adjacent():
             return 0.0
         case Window(R):
             return 2.0 * (2.0 * R - 1.0)

@@ -98,12 +98,12 @@ class CellSums:
             add_coordinates,
             add_phases,
             add_waves,
-            standardised,
+            standardised_rows,
         )
 
         F, n = sketch.n_waves, len(order)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-        if not standardised(rows, order, sketch.center, 1.0 / sketch.spread, scaled):
+        if not standardised_rows(rows, order, sketch.center, 1.0 / sketch.spread, scaled):
             raise NonFiniteError("Values of rows are not finite.")
         if F:
             turns = scaled @ sketch.turns

@@ -20,7 +20,7 @@ from nosplit.engines.files import adjacent, side
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, prepare, sketch_pair
+from nosplit.engines.sketching import Asked, prepare_sketch, sketch_pair
 
 FEW = {"calibration": Exact(flips=99), "pairs": "sketch"}
 KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())
@@ -108,7 +108,7 @@ def test_cells_do_not_depend_on_batches_and_workers(large, monkeypatch):
     asked = Asked(options, None, None, Sketch(frequencies=4), Exact(flips=99), 1.0)
 
     def cells(sides):
-        sketched = sketch_pair(sides, prepare(sides, asked, np.random.default_rng(0)))
+        sketched = sketch_pair(sides, prepare_sketch(sides, asked, np.random.default_rng(0)))
         return [sketched.x.features, sketched.x.bins, sketched.y.features, sketched.y.bins]
 
     expected = cells(Sides(ArraySide("x", x), ArraySide("y", y)))
@@ -210,7 +210,7 @@ def test_plan_is_that_of_memory_and_budget_buys_frequencies(large):
     for budget in (0.1, 0.35, 3.0):
         files = (FileSide(open_source(f), options) for f in ("x.npy", "y.npy"))
         asked = Asked(options, None, None, Sketch(), "auto", budget)
-        prepared = prepare(Sides(*files), asked, np.random.default_rng(0))
+        prepared = prepare_sketch(Sides(*files), asked, np.random.default_rng(0))
         planned = nosplit.plan(n=n, p=2, budget=budget)
         assert prepared.plan.pairing == planned.pairing
         assert prepared.plan.nominal_seconds == planned.nominal_seconds

@@ -15,7 +15,7 @@ __all__ = [
     "add_phases",
     "add_waves",
     "bin_places",
-    "standardised",
+    "standardised_rows",
 ]
 
 f4 = np.float32
@@ -27,7 +27,7 @@ FAR = 2.0**20
 
 
 @compiled
-def standardised(rows: Any, order: Any, center: Any, scale: Any, out: Any) -> bool:
+def standardised_rows(rows: Any, order: Any, center: Any, scale: Any, out: Any) -> bool:
     """Rows in the given order, moved and scaled, as float32; whether all are finite."""
     finite = True
     for r in range(len(order)):

@@ -16,7 +16,7 @@ import numpy as np
 from nosplit._support.loops.jit import compiled, compiled_fast
 from nosplit._support.loops.values import GAUSSIAN, IMQ, MATERN32, exp, square
 
-__all__ = ["aligned_bases", "evaluate", "tile_bases"]
+__all__ = ["aligned_bases", "evaluate_stein", "tile_bases"]
 
 # Pairs worked on at once: what a core's first cache holds.
 _BLOCK = 256
@@ -95,7 +95,7 @@ def _radial(kind: int, scale: float, e: float, D: Any, f: Any) -> None:
 
 
 @compiled
-def evaluate(
+def evaluate_stein(
     kinds: Any,
     scales: Any,
     exponents: Any,

@@ -10,12 +10,12 @@ import typer
 
 from nosplit.errors import InputError
 
-__all__ = ["Force", "check_target"]
+__all__ = ["Force", "check_out"]
 
 Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
 
 
-def check_target(out: str, force: bool) -> None:
+def check_out(out: str, force: bool) -> None:
     """Find out that a file cannot be written before the data is read, not after."""
     folder = Path(out).parent
     if not folder.is_dir():

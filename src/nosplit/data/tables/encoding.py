@@ -15,7 +15,7 @@ from nosplit._support.types import Array
 from nosplit.data.matching import check_finite_columns, check_present, picked, present_rows
 from nosplit.data.names import without
 from nosplit.data.options import POLICIES
-from nosplit.data.tables.frames import CATEGORIES, UNKNOWN, Raw, Source, as_source, code_of
+from nosplit.data.tables.frames import CATEGORIES, UNKNOWN, Frame, Raw, as_frame, code_of
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts, mixed_kernels, table_kernels
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe, check_looks_at
@@ -160,12 +160,12 @@ class Encoding:
         kept : array of bool, optional
             Which rows to encode, if that is decided elsewhere too.
         """
-        raws = self.read(as_source(table, label))
+        raws = self.read(as_frame(table, label))
         return self.rows_of(raws, self.kept_of(raws) if kept is None else kept)
 
     def kept(self, table: Any, label: str = "table") -> Mask:
         """Which rows of a table `encode` keeps."""
-        return self.kept_of(self.read(as_source(table, label)))
+        return self.kept_of(self.read(as_frame(table, label)))
 
     def kept_of(self, raws: Sequence[Raw]) -> Mask:
         """Which rows are kept of columns that were read and checked."""
@@ -173,7 +173,7 @@ class Encoding:
             return present_rows(raws)
         return np.ones(len(raws[0].values), dtype=np.bool_)
 
-    def read(self, source: Source) -> list[Raw]:
+    def read(self, source: Frame) -> list[Raw]:
         """The columns of a table, checked against what they were."""
         if source.table != self.table:
             came, wanted = ("a table", "an array") if source.table else ("an array", "a table")

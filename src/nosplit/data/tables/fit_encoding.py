@@ -25,7 +25,7 @@ from nosplit.data.matching import (
 )
 from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.data.tables.encoding import Column, Encoding, Mask
-from nosplit.data.tables.frames import UNKNOWN, Raw, Source, as_source
+from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
 from nosplit.errors import InputError
 
 __all__ = [
@@ -48,7 +48,7 @@ SMALLEST_IQR = 1e-9
 class Read:
     """Columns of one or two sources as they came, and which of their rows are kept."""
 
-    sources: Sequence[Source]
+    sources: Sequence[Frame]
     names: list[str]
     kinds: list[str]
     samples: list[list[Raw]]
@@ -56,9 +56,7 @@ class Read:
     options: Options
 
     @classmethod
-    def of(
-        cls, sources: Sequence[Source], positions: Sequence[list[int]], options: Options
-    ) -> Read:
+    def of(cls, sources: Sequence[Frame], positions: Sequence[list[int]], options: Options) -> Read:
         """Read the columns at these positions of each source, and check them."""
         labels, names = [s.label for s in sources], [sources[0].names[i] for i in positions[0]]
         samples = [[s.read(i) for i in where] for s, where in zip(sources, positions, strict=True)]
@@ -166,18 +164,18 @@ def robust_scale(values: Array) -> tuple[float, float]:
     return center, iqr if iqr > SMALLEST_IQR * sd else sd
 
 
-def read_two(sources: Sequence[Source], options: Options) -> Read:
+def read_two(sources: Sequence[Frame], options: Options) -> Read:
     """Two samples, of which columns of the same name are compared."""
     positions = matched(sources[0], sources[1], options.columns, options.exclude)
     return Read.of(sources, positions, options)
 
 
-def read_one(source: Source, options: Options) -> Read:
+def read_one(source: Frame, options: Options) -> Read:
     """One sample, or one of two variables."""
     return Read.of([source], [picked(source, options.columns, options.exclude)], options)
 
 
-def unscaled_encoding(*sources: Source) -> Encoding:
+def unscaled_encoding(*sources: Frame) -> Encoding:
     """How tables become numbers as they are: names and kinds of columns, of one or two tables."""
     options = Options.of("none", None, None, "raise")
     read = read_one(sources[0], options) if len(sources) == 1 else read_two(sources, options)
@@ -230,5 +228,5 @@ def fit_encoding(
     """
     options = Options.of(scale, columns, exclude, nan_policy)
     if y is None:
-        return read_one(as_source(x, "x"), options).encoding()
-    return read_two([as_source(x, "x"), as_source(y, "y")], options).encoding()
+        return read_one(as_frame(x, "x"), options).encoding()
+    return read_two([as_frame(x, "x"), as_frame(y, "y")], options).encoding()

@@ -26,9 +26,9 @@ __all__ = [
     "CATEGORIES",
     "NUMBER",
     "UNKNOWN",
+    "Frame",
     "Raw",
-    "Source",
-    "as_source",
+    "as_frame",
     "code_of",
     "is_table",
     "native_columns",
@@ -54,7 +54,7 @@ class Raw:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Frame:
     """A table or an array.
 
     Attributes
@@ -114,17 +114,17 @@ def _is_array(kind: type) -> bool:
     return hasattr(kind, "ndim") and not (hasattr(kind, "columns") or hasattr(kind, "iloc"))
 
 
-def as_source(value: Any, label: str) -> Source:
+def as_frame(value: Any, label: str) -> Frame:
     """The columns of a table or an array, to be read one by one."""
     if not is_table(value):
         rows = check_sample(value, label, smallest=0, finite=False)
         names = tuple(map(str, range(rows.shape[1])))
-        return Source(label, names, len(rows), lambda i: Raw(NUMBER, _floats(rows[:, i])), False)
+        return Frame(label, names, len(rows), lambda i: Raw(NUMBER, _floats(rows[:, i])), False)
     columns, single, index = native_columns(value, label)
     names = tuple(str(c.name) for c in columns)
     _check_names(names, label)
     n = len(columns[0]) if columns else 0
-    return Source(label, names, n, lambda i: _read(columns[i], label), True, single, index)
+    return Frame(label, names, n, lambda i: _read(columns[i], label), True, single, index)
 
 
 def _check_names(names: tuple[str, ...], label: str) -> None:

@@ -26,7 +26,7 @@ from nosplit.describe.plots.style import (
     key_above,
     name_rows,
     plain,
-    wrapped,
+    short_label,
 )
 from nosplit.errors import InputError
 
@@ -129,7 +129,7 @@ def plot_column(explanation: Explanation, name: str, *, ax: Axes | None = None) 
     else:
         _draw_histograms(ax, values)
     column = explanation.columns[at]
-    ax.set_title(f"{wrapped(name)}  ({round(100 * column.share)} %)", fontsize="medium")
+    ax.set_title(f"{short_label(name)}  ({round(100 * column.share)} %)", fontsize="medium")
     ax.set_ylabel("share of rows, %")
     ax.set_ylim(0.0, 1.18 * ax.get_ylim()[1])  # room for the key
     ax.legend(loc="upper right", ncols=2, frameon=False, fontsize="small")
@@ -205,7 +205,7 @@ def _draw_categories(ax: Axes, values: Sequence[Sequence[str]]) -> None:
         share += [100.0 - sum(share)] * bool(rest)
         face = {"facecolor": look.colour, "hatch": look.hatch, "edgecolor": BLACK}
         ax.bar(places + side, share, 0.4, linewidth=0.8, label=look.name, **face)
-    labels = [wrapped(name, 14) for name in names]
+    labels = [short_label(name, 14) for name in names]
     labels += [f"{rest}\nothers"] * bool(rest)
     turn = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if _crowded(labels) else {}
     ax.set_xticks(places, labels, **turn)

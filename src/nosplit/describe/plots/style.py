@@ -27,7 +27,7 @@ __all__ = [
     "key_above",
     "name_rows",
     "plain",
-    "wrapped",
+    "short_label",
 ]
 
 # Of matplotlib, which need not be there.
@@ -78,7 +78,7 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Names of rows of bars, the first at the top: long ones in two lines, or in small print."""
     inches = ax.get_window_extent().height / ax.figure.figure.dpi / max(len(names), 1)
     tight = inches < ROOM
-    labels = [_cut(name, 2 * LONGEST) if tight else wrapped(name) for name in names]
+    labels = [_cut(name, 2 * LONGEST) if tight else short_label(name) for name in names]
     size = "x-small" if tight and max(map(len, labels)) > LONGEST else "small"
     ax.set_yticks(range(len(names)), labels, fontsize=size if tight else "medium")
     ax.set_ylim(len(names) - 0.4, -0.6)
@@ -97,12 +97,12 @@ def key_above(ax: Axes, handles: Sequence[Any] | None = None, across: int = 2) -
     )
 
 
-def wrapped(text: str, longest: int = LONGEST) -> str:
+def short_label(text: str, longest: int = LONGEST) -> str:
     """A label in two short lines at most.
 
     Examples
     --------
-    >>> print(wrapped("Gaussian(4.24) on numbers * Agreement() on categories"))
+    >>> print(short_label("Gaussian(4.24) on numbers * Agreement() on categories"))
     Gaussian(4.24) on numbers
     * Agreement() on categori…
     """

@@ -10,7 +10,16 @@ import numpy as np
 from nosplit._support.types import Array
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots.columns import place_of, rgb
-from nosplit.describe.plots.style import BLACK, Axes, X, Y, axes_or_new, key_above, plain, wrapped
+from nosplit.describe.plots.style import (
+    BLACK,
+    Axes,
+    X,
+    Y,
+    axes_or_new,
+    key_above,
+    plain,
+    short_label,
+)
 from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
 from nosplit.kernels.bank import Bank
@@ -190,4 +199,4 @@ def _units(explanation: Explanation, column: int, encoded: Array) -> Array:
 
 
 def _name(explanation: Explanation, column: int) -> str:
-    return wrapped(explanation.columns[column].name, 36)
+    return short_label(explanation.columns[column].name, 36)

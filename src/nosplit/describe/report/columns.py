@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
 
-__all__ = ["Bar", "Compared", "Line", "cell", "compare", "line", "shorten", "tidy"]
+__all__ = ["Bar", "Compared", "Line", "cell", "column_figure", "line", "readable", "shorten"]
 
 # Categories that a column is shown with; the rest are one bar.
 MOST_BARS = 8
@@ -63,7 +63,7 @@ def _words(column: ShownColumn, private: bool) -> str:
         return f"all the same{missing}"  # its mean would be the value of every row
     if column.kind == "number":
         mean, sd = np.mean(column.values), np.std(column.values)
-        return f"mean {tidy(mean)}, sd {tidy(sd)}{missing}"
+        return f"mean {readable(mean)}, sd {readable(sd)}{missing}"
     if column.kind == "date":
         return f"mean {_date(np.mean(column.values))}{missing}"
     counts = Counter(column.values.tolist())
@@ -75,7 +75,7 @@ def _words(column: ShownColumn, private: bool) -> str:
     return f"{shorten(name)} {share:.0f} %, {kinds}{missing}"
 
 
-def compare(
+def column_figure(
     j: int, samples: Sequence[ShownSample], labels: Sequence[str], private: bool
 ) -> Compared:
     """A column as a figure; if `private`, categories are numbered and not named."""
@@ -135,12 +135,12 @@ def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def tidy(value: float) -> str:
+def readable(value: float) -> str:
     """Three digits that count, and no exponent where a person would write none.
 
     Examples
     --------
-    >>> tidy(4718.3), tidy(0.01234), tidy(1.2e12), tidy(0.0)
+    >>> readable(4718.3), readable(0.01234), readable(1.2e12), readable(0.0)
     ('4,718', '0.0123', '1.2e+12', '0')
     """
     return f"{value:,.0f}" if 1000.0 <= abs(value) < 1e9 else f"{value:.3g}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nosplit.describe.explanation import Explanation, Row
-from nosplit.describe.report.columns import cell, compare, line, shorten
+from nosplit.describe.report.columns import cell, column_figure, line, shorten
 from nosplit.describe.report.context import PageChoices
 from nosplit.describe.report.samples import Data, ShownSample
 
@@ -79,7 +79,7 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     place = _places(told, samples[0])
     ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].carried)
     figures = [
-        compare(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
+        column_figure(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
     ]
     table = [
         line(place[i], told.columns[i].share, samples, not page.rows) for i in ranked[:MOST_LINES]

@@ -20,7 +20,7 @@ from dask.delayed import delayed
 from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.engines.clusters.two_sample import FAN_IN, total
-from nosplit.engines.reading import changed, settled
+from nosplit.engines.reading import changed, settled_columns
 from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.pairs.loop import one_blas_thread
@@ -181,7 +181,7 @@ def dask_pair(x: Any, y: Any, options: Options) -> tuple[DaskPair, Options]:
     tables = [isinstance(sample, dataframe.DataFrame) for sample in (x, y)]
     if tables[0] != tables[1]:
         raise InputError("`x` and `y` must both be Dask arrays or both be Dask data frames.")
-    options = settled(_empty(x), _empty(y), options)
+    options = settled_columns(_empty(x), _empty(y), options)
     if tables[0]:
         x, y = _picked(x, options), _picked(y, options)
     return DaskPair(Partitions.of(x, options), Partitions.of(y, options)), options

@@ -21,7 +21,7 @@ from pyspark.sql import functions as sql
 from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.engines.clusters.two_sample import FAN_IN, total
-from nosplit.engines.reading import changed, settled
+from nosplit.engines.reading import changed, settled_columns
 from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.pairs.loop import one_blas_thread
@@ -229,7 +229,7 @@ def spark_pair(x: Any, y: Any, options: Options) -> tuple[SparkPair, Options]:
                 f"`{name}` must be a Spark data frame, got {type(frame).__name__}. For data in "
                 "memory, use `nosplit.two_sample_test`."
             )
-    options = settled(_empty(x), _empty(y), options)
+    options = settled_columns(_empty(x), _empty(y), options)
     return SparkPair(Counted.of(x, "x", options), Counted.of(y, "y", options)), options
 
 

@@ -16,7 +16,7 @@ from nosplit.data.files.source import Source
 from nosplit.data.files.whole import by_position
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
-from nosplit.data.tables.frames import Raw, as_source
+from nosplit.data.tables.frames import Raw, as_frame
 from nosplit.engines.sides import Batches, sketch_batches
 from nosplit.engines.sketching import Census, SketchTask
 from nosplit.errors import InputError
@@ -76,7 +76,7 @@ class FileSide:
         return Census(n, left_out, missing)
 
     def _raws(self, batch: Any) -> list[Raw]:
-        source = as_source(batch, self.name)
+        source = as_frame(batch, self.name)
         return [source.read(i) for i in picked(source, self.options.columns, None)]
 
     def _batches(self) -> Any:

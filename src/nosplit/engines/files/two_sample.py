@@ -17,11 +17,11 @@ from nosplit.data.files.source import Source
 from nosplit.data.files.whole import by_position, in_memory
 from nosplit.data.options import Options
 from nosplit.data.samples import some_columns
-from nosplit.data.tables.frames import CATEGORIES, as_source
+from nosplit.data.tables.frames import CATEGORIES, as_frame
 from nosplit.engines.files.adjacent import adjacent_test
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import side_in_memory
-from nosplit.engines.reading import settled
+from nosplit.engines.reading import settled_columns
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.errors import InputError
@@ -31,7 +31,7 @@ from nosplit.inference.planning.costs import Sizes, sizes_of
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive, Split
-from nosplit.pairs.pairing import Adjacent, Linear, Pairing, Sketch, as_pairing
+from nosplit.pairs.pairing import Adjacent, LinearPairs, Pairing, Sketch, as_pairing
 
 __all__ = ["Opened", "open_both"]
 
@@ -101,7 +101,7 @@ class Opened:
                     f'"linear", got {pairs!r}.'
                 )
             wanted = Sketch()
-        options = settled(*heads, asked.options)
+        options = settled_columns(*heads, asked.options)
         positional = all(isinstance(head, np.ndarray) for head in heads)
         x, y = (
             FileSide(value, options, positional)
@@ -130,7 +130,7 @@ class Opened:
 
     def _sizes(self, heads: tuple[Any, Any], kernels: Kernels) -> Sizes:
         """What `plan` would be told of them."""
-        sources = [as_source(head, name) for head, name in zip(heads, "xy", strict=True)]
+        sources = [as_frame(head, name) for head, name in zip(heads, "xy", strict=True)]
         n, m = (
             value.n_rows if in_file else source.n_rows
             for (value, in_file), source in zip(self._both, sources, strict=True)
@@ -164,7 +164,7 @@ def _wanted(
     kind = resolve_calibration(calibration)
     auto = isinstance(pairs, str) and pairs == "auto"
     found = None if auto else as_pairing(pairs)
-    if isinstance(found, Linear | Adjacent) or (
+    if isinstance(found, LinearPairs | Adjacent) or (
         auto and (kind == ASYMPTOTIC or isinstance(method, Naive))
     ):
         if isinstance(kind, Exact):

@@ -8,7 +8,7 @@ from typing import Any, Self
 from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import fit_encoding
-from nosplit.data.tables.frames import as_source, is_table
+from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
@@ -107,7 +107,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
 
 def _first_encoding(x: Any, y: Any) -> Encoding:
     """How tables become numbers, from the first batch of them."""
-    sources = [as_source(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
+    sources = [as_frame(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
     if any(source.n_rows < 2 for source in sources):
         raise InputError(
             "`x` and `y` must have at least 2 rows each in the first batch of tables, which shows "

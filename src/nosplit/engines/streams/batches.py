@@ -14,7 +14,7 @@ from nosplit._support.checks import check_finite, check_sample
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import read_one
-from nosplit.data.tables.frames import NUMBER, as_source, code_of, is_table
+from nosplit.data.tables.frames import NUMBER, as_frame, code_of, is_table
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.kernels import Polynomial
 
@@ -50,7 +50,7 @@ class StreamBatch:
             if not first:
                 raise InputError(f"`{name}` must be an array, as before, got a table.")
             options = Options.of(scale, None, None, "raise")
-            encoding = read_one(as_source(value, name), options).encoding()
+            encoding = read_one(as_frame(value, name), options).encoding()
         if encoding is not None and value is not None:
             return cls(name, encoding.encode(value, name, kept), encoding)
         rows, discrete = (None, False) if value is None else _numbered(value)
@@ -104,7 +104,7 @@ def kept_together(
 
 
 def _length(value: Any) -> int:
-    return as_source(value, "x").n_rows if is_table(value) else len(np.atleast_1d(value))
+    return as_frame(value, "x").n_rows if is_table(value) else len(np.atleast_1d(value))
 
 
 def check_sizes(rows: Sequence[NDArray[Any]], bank: Any = None) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from nosplit.data.tables.encoding import Encoding
-from nosplit.data.tables.frames import as_source
+from nosplit.data.tables.frames import as_frame
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
@@ -106,7 +106,7 @@ class GoodnessOfFitAccumulator(Accumulator):
         side = StreamBatch.of(x, "x", self._encoding, first=waiting is None, scale="none")
         side.check_numbers()
         rows = batch_rows(side.rows, "x", None if waiting is None else waiting[0].shape[1])
-        omitted = 0 if side.encoding is None else as_source(x, "x").n_rows - len(side.rows)
+        omitted = 0 if side.encoding is None else as_frame(x, "x").n_rows - len(side.rows)
         state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if rows is not None:
             rows = np.ascontiguousarray(rows, dtype=np.float64)

@@ -23,7 +23,7 @@ from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
 from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward
 from nosplit.pairs.protocols import Testable
 
-__all__ = ["Family", "Flow", "Rows", "State", "first_rows", "joined_rows"]
+__all__ = ["Family", "Flow", "Rows", "State", "first_blocks", "joined_rows"]
 
 Rows = tuple[NDArray[Any], ...]
 
@@ -162,9 +162,9 @@ class Flow:
         if blocks < (self.enough if least is None else least):
             return self._wait(state, joined, 0)
         if state.bank is None:
-            some = first_rows(joined, sizes, min(blocks, self.enough))
+            some = first_blocks(joined, sizes, min(blocks, self.enough))
             state = state.with_bank(self.family.fit(some))
-        used = first_rows(joined, sizes, blocks)
+        used = first_blocks(joined, sizes, blocks)
         return self._wait(self._pair(state, used), joined, blocks)
 
     def flush(self, state: State) -> State:
@@ -172,7 +172,7 @@ class Flow:
         if state.waiting is None:
             return state
         least = self.step if state.bank else max(self.step, -(-2 // self.family.units_per_block))
-        return self.feed(state, first_rows(state.waiting, self.family.sizes, 0), least=least)
+        return self.feed(state, first_blocks(state.waiting, self.family.sizes, 0), least=least)
 
     def _wait(self, state: State, joined: Rows, blocks: int) -> State:
         """Keep what follows the first blocks of each side, up to the limit."""
@@ -295,7 +295,7 @@ def joined_rows(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -
     return tuple(b if not len(a) else a if not len(b) else np.concatenate([a, b]) for a, b in pairs)
 
 
-def first_rows(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
+def first_blocks(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
     """Rows of the first whole blocks."""
     return tuple(side[: blocks * size] for side, size in zip(rows, sizes, strict=True))
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 from nosplit._support.checks import Seed
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
-from nosplit.data.tables.frames import as_source
+from nosplit.data.tables.frames import as_frame
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
@@ -228,7 +228,7 @@ def two_sides(
         rows: Array | Any = value
         if encoding is not None and value is not None:
             rows = encoding.encode(value, name)
-            omitted += as_source(value, name).n_rows - len(rows)
+            omitted += as_frame(value, name).n_rows - len(rows)
         sides.append(batch_rows(rows, name, width))
     one, two = sides
     if one is None and two is None:

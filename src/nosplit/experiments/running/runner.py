@@ -19,10 +19,10 @@ from nosplit.experiments.showing.figures import require_matplotlib
 from nosplit.experiments.showing.page import JOURNALS, write_page, write_verdicts
 from nosplit.experiments.showing.table import TableRow, write_csv
 
-__all__ = ["run"]
+__all__ = ["run_studies"]
 
 
-def run(
+def run_studies(
     names: Sequence[str] = (),
     *,
     out: Path,

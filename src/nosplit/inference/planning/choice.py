@@ -15,7 +15,7 @@ from nosplit.inference.caveats import safe_window
 from nosplit.inference.planning.costs import SKETCH_FLIPS, Sizes
 from nosplit.inference.planning.plan import Plan, pairing_name
 from nosplit.methods import Adaptive, Method, Naive, Split
-from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
+from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing
 
 __all__ = ["choose"]
 
@@ -65,7 +65,7 @@ def choose(
         )
     if isinstance(kind, Exact):
         return _exact(sizes, kind, budget, smallest=1) or _plan(
-            sizes, Linear(), kind, "Not even a window of 1 fits the budget: linear pairs."
+            sizes, LinearPairs(), kind, "Not even a window of 1 fits the budget: linear pairs."
         )
     if kind == ASYMPTOTIC:
         return _asymptotic(sizes, budget)
@@ -73,7 +73,7 @@ def choose(
     if exact is not None:
         return exact
     narrow = _exact(sizes, Exact(), budget, smallest=1) or _plan(
-        sizes, Linear(), Exact(), f"{UNTRUSTED}: exact flips on linear pairs."
+        sizes, LinearPairs(), Exact(), f"{UNTRUSTED}: exact flips on linear pairs."
     )
     return replace(_asymptotic(sizes, budget), otherwise=narrow)
 
@@ -145,7 +145,9 @@ def _asymptotic(sizes: Sizes, budget: float) -> Plan:
     safe = safe_window(sizes.n_units)
     R = min(safe, _widest(sizes, 0, budget))
     if R < 1:
-        return _plan(sizes, Linear(), ASYMPTOTIC, "The data is large for the budget: linear pairs.")
+        return _plan(
+            sizes, LinearPairs(), ASYMPTOTIC, "The data is large for the budget: linear pairs."
+        )
     why = (
         "the widest for which the normal approximation is trusted"
         if safe == R

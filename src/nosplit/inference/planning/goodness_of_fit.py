@@ -24,7 +24,7 @@ from nosplit.inference.planning.costs import (
 )
 from nosplit.inference.planning.plan import Plan
 from nosplit.methods import Method, Naive
-from nosplit.pairs.pairing import Complete, Linear, Pairing, Sketch, Window, as_pairing
+from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing
 
 __all__ = ["SECONDS_REPLICATE", "SteinSizes", "most_rows", "plan_chain", "plan_rows"]
 
@@ -65,13 +65,13 @@ def plan_chain(
     All pairs of blocks with random signs; linear pairs or the closed form only if asked for.
     """
     kind = resolve_goodness_of_fit(calibration)
-    closed = kind == ASYMPTOTIC or isinstance(method, Naive) or pairs in ("linear", Linear())
+    closed = kind == ASYMPTOTIC or isinstance(method, Naive) or pairs in ("linear", LinearPairs())
     if isinstance(kind, Exact) or (closed and isinstance(kind, Wild)):
         raise InputError(
             '`calibration` must be "wild", or "asymptotic" with linear pairs, with '
             f"dependent=True, got {calibration!r}: other draws take rows to be independent."
         )
-    fitting = ("auto", "linear", Linear()) if closed else ("auto", "complete", Complete())
+    fitting = ("auto", "linear", LinearPairs()) if closed else ("auto", "complete", Complete())
     if pairs not in fitting:
         raise InputError(
             f'`pairs` must be "complete", or "linear" with calibration="asymptotic", with '
@@ -138,7 +138,7 @@ def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
         return Complete()
     spare = each - SECONDS_REPLICATE
     R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
-    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else Linear()
+    return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else LinearPairs()
 
 
 def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact
 from nosplit.inference.planning.costs import Sizes
-from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch, Window
+from nosplit.pairs.pairing import Blocks, Complete, LinearPairs, Pairing, Sketch, Window
 
 __all__ = ["Plan", "pairing_name"]
 
@@ -86,6 +86,8 @@ def pairing_name(pairing: Pairing) -> str:
             return f"blocks of {size}"
         case Sketch():
             return "sketch"
+        case LinearPairs():
+            return "linear"
     return type(pairing).__name__.lower()
 
 

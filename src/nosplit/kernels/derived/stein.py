@@ -104,8 +104,8 @@ class SteinBank:
 
     def evaluate(self, bases: Array, p: int) -> Array:
         """Values (d, M) from D, G and C, (3, M)."""
-        from nosplit._support.loops.stein import evaluate
+        from nosplit._support.loops.stein import evaluate_stein
 
         h = np.empty((len(self), bases.shape[1]))
-        evaluate(*self.program, p, *bases, h)
+        evaluate_stein(*self.program, p, *bases, h)
         return h

@@ -21,7 +21,7 @@ from nosplit.sketch.sums import MULTIPLE, total_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens, whole_units
 
-__all__ = ["SteinSums", "sketch_scored_rows", "skewness", "stein_statistics"]
+__all__ = ["SteinSums", "cell_skewness", "sketch_scored_rows", "stein_statistics"]
 
 # Rows whose numbers are in the cache together.
 BLOCK = 512
@@ -147,7 +147,7 @@ def _regularisations(n: int) -> tuple[float, ...]:
     return (FLATTENED, smallest) if 2.0 * smallest < FLATTENED else (FLATTENED,)
 
 
-def skewness(sketch: SteinMap, sums: SteinSums) -> float:
+def cell_skewness(sketch: SteinMap, sums: SteinSums) -> float:
     """Largest (ΣS³)² / (ΣS²)³ over the functions of low order: 1 where one cell rules them all.
 
     About skewness² / n of the rows' numbers, with which the level of random signs is off.

@@ -11,7 +11,7 @@ import numpy as np
 from nosplit._support.checks import Seed, check_int, check_rng
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
-from nosplit.data.tables.frames import as_source, is_table
+from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.blocks import check_ratio
 from nosplit.engines.streams.saved.as_json import kernels_from_plain, kernels_to_plain
@@ -109,7 +109,7 @@ class SketchAccumulator(TwoSampleAccumulator):
         if state.encoding is None and (is_table(x) or is_table(y)):
             if state.width is not None:
                 raise InputError("`x` and `y` must be arrays, as before, got a table.")
-            sources = [as_source(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
+            sources = [as_frame(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
             encoding = unscaled_encoding(*sources)
             _check_recipe(self._flow.kernels, encoding)
             state = replace(state, encoding=encoding, scaled=False)

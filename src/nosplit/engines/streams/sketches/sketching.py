@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import fit_scales
 from nosplit.engines.streams.sketches.cells import BlockSums
-from nosplit.engines.streams.state import Rows, first_rows, joined_rows
+from nosplit.engines.streams.state import Rows, first_blocks, joined_rows
 from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.pairs.moments import Moments
@@ -125,7 +125,7 @@ class SketchFlow:
                 return self._wait(state, rows, 0)
             state, rows = self._with_map(state, rows, min(groups, self.enough))
         assert state.blocks is not None
-        blocks = state.blocks.added(*first_rows(rows, self.ratio, groups))
+        blocks = state.blocks.added(*first_blocks(rows, self.ratio, groups))
         return self._wait(replace(state, blocks=blocks), rows, groups)
 
     def n_groups(self, rows: Rows | None) -> int:
@@ -137,14 +137,14 @@ class SketchFlow:
     def _with_map(self, state: SketchState, rows: Rows, groups: int) -> tuple[SketchState, Rows]:
         """The map, from the first groups, and all rows on its scale."""
         if not state.scaled and state.encoding is not None:
-            some = first_rows(rows, self.ratio, groups)
+            some = first_blocks(rows, self.ratio, groups)
             fitted = fit_scales(state.encoding, np.concatenate(some))
             rows = tuple(fitted.on_scale(side) for side in rows)
             state = replace(state, encoding=fitted, scaled=True)
         encoding = state.encoding
         recipe = as_recipe(self.kernels) if encoding is None else encoding.recipe(self.kernels)
         sketch = fit_map(
-            self._pooled(first_rows(rows, self.ratio, groups)),
+            self._pooled(first_blocks(rows, self.ratio, groups)),
             recipe,
             categorical=() if encoding is None else encoding.categorical,
             frequencies=self.frequencies,
@@ -179,7 +179,7 @@ class SketchFlow:
         """The state with a map, if there are rows for one; the state itself stays as it is."""
         if state.waiting is None or state.blocks is not None:
             return state
-        return self.feed(state, first_rows(state.waiting, self.ratio, 0), least=FEWEST)
+        return self.feed(state, first_blocks(state.waiting, self.ratio, 0), least=FEWEST)
 
     def total(self, state: SketchState) -> Moments:
         """There are none."""
