@@ -176,9 +176,8 @@ def goodness_of_fit_test(
         )
     else:
         outcome = run(units, chosen, how, generator, workers, progress)
-        outcome.calibration = kind
-    outcome.caveats += doubts
-    _add_caveats(outcome, units)
+        outcome = replace(outcome, calibration=kind)
+    outcome = _with_caveats(outcome.noting(doubts), units)
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
         outcome,
@@ -290,20 +289,20 @@ def _doubts(units: SteinUnits, score: Score) -> list[Caveat]:
     return few_effective_rows(units.effective_rows(), units.n_units)
 
 
-def _add_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> None:
-    """What to know besides what all families have to say."""
+def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
+    """The outcome with what is to know besides what all families have to say."""
     if isinstance(units, ChainBlocks):
-        outcome.caveats += few_blocks(units.n_units)
-        return
+        return outcome.noting(few_blocks(units.n_units))
     if isinstance(units, Runs):
         unsafe = UnsafeAsymptoticsWarning
-        outcome.caveats = [c for c in outcome.caveats if c[0] is not unsafe]
-        outcome.caveats += few_batches(units.n_units // 2, len(units.bank))
-        return
-    outcome.caveats += looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
+        kept = tuple(c for c in outcome.caveats if c[0] is not unsafe)
+        few = few_batches(units.n_units // 2, len(units.bank))
+        return replace(outcome, caveats=kept).noting(few)
+    found = looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
     if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
         text = (
             f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
             "safe): give a model that can sample and use calibration='simulate'."
         )
-        outcome.caveats.append((UnsafeAsymptoticsWarning, text))
+        found.append((UnsafeAsymptoticsWarning, text))
+    return outcome.noting(found)

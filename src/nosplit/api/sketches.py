@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,9 +112,9 @@ def sketched_fit(
         sketch, sums, deal.n_dealt, flips=how.flips, key=_key(rng), workers=workers
     )
     outcome = test_draws(drawn, method, how.pairs)
-    outcome.calibration = WILD
-    outcome.caveats += looks_like_a_chain(SteinUnits(x, scores, Natural(), bank, range(len(x))))
-    outcome.caveats += doubts or _too_skewed(cell_skewness(sketch, sums))
+    found = looks_like_a_chain(SteinUnits(x, scores, Natural(), bank, range(len(x))))
+    found += doubts or _too_skewed(cell_skewness(sketch, sums))
+    outcome = replace(outcome, calibration=WILD).noting(found)
     return SketchOutcome(outcome, chosen, drawn.n_units, deal.n_dealt)
 
 

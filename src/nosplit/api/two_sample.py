@@ -226,11 +226,10 @@ def _by_pairs(
             kernels, n_units = units.bank.kernels, units.n_units
             n_used = round(units.rows_per_unit * n_units)
             if len(x) != len(y):
-                outcome.caveats += unequal_caveats(outcome, n_units)
+                outcome = outcome.noting(unequal_caveats(outcome, n_units))
     lag = max(correlated_rows(x), correlated_rows(y)) if asked.shuffle and plan.flips else 0
-    outcome.caveats += [dependent_rows(lag)] if lag else []
     return to_result(
-        outcome,
+        outcome.noting([dependent_rows(lag)] if lag else []),
         question=TWO_SAMPLE,
         kernels=kernels,
         n_units=n_units,

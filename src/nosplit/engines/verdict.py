@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,11 @@ def sketch_result(
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
     outcome = test_draws(drawn if default else drawn.of_kernels(), method, "sketch")
     if not default and drawn.columns is not None:
-        outcome.columns = column_evidence(drawn.columns)
+        outcome = replace(outcome, columns=column_evidence(drawn.columns))
     if sketched.lag:
-        outcome.calibration = BLOCKS if sketched.block > 1 else outcome.calibration
-        outcome.caveats.append(dependent_rows(sketched.lag, sketched.block))
+        calibration = BLOCKS if sketched.block > 1 else outcome.calibration
+        outcome = replace(outcome, calibration=calibration)
+        outcome = outcome.noting([dependent_rows(sketched.lag, sketched.block)])
     return to_result(
         outcome,
         question=TWO_SAMPLE,

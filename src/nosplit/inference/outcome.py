@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from nosplit.methods.normal.laws import Flips, law_of
 __all__ = ["Outcome", "to_result"]
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What the statistics made of the moments, on its way to a `TestResult`."""
 
@@ -34,7 +34,11 @@ class Outcome:
     flips: Flips | None = None
     pairs: str = ""
     columns: tuple[ColumnEvidence, ...] = ()
-    caveats: list[Caveat] = field(default_factory=list)
+    caveats: tuple[Caveat, ...] = ()
+
+    def noting(self, caveats: Iterable[Caveat]) -> Outcome:
+        """The same with more to say."""
+        return replace(self, caveats=(*self.caveats, *caveats))
 
 
 def to_result(

@@ -124,11 +124,11 @@ def run(
         return run(units, method, how.otherwise, rng, workers, progress)
     outcome = _run_closed(units, settle(method, how.calibration), how, workers, progress)
     if method is None and not np.any(outcome.tau > 0):
-        outcome.selection = nothing_seen(outcome.selection)
-    outcome.caveats += too_alike(outcome)
+        outcome = replace(outcome, selection=nothing_seen(outcome.selection))
+    found = too_alike(outcome)
     if effective is not None:
-        outcome.caveats += few_effective(effective, np.diagonal(outcome.cov) > 0)
-    return outcome
+        found += few_effective(effective, np.diagonal(outcome.cov) > 0)
+    return outcome.noting(found)
 
 
 def _run_exact(
@@ -152,8 +152,7 @@ def _run_exact(
     second = np.sum([part.second for part in done], axis=0)
     seen = None if look is None else look(draws)
     outcome = _exact(method, tau, second / total.n, total, units.n_units, seen)
-    outcome.pairs = how.pairs
-    return outcome
+    return replace(outcome, pairs=how.pairs)
 
 
 def _run_closed(
@@ -164,14 +163,13 @@ def _run_closed(
         moments = [
             accumulate(units.part(r), how.pairing, workers=workers, step=step) for r in ranges
         ]
-    outcome = _asymptotic(method, moments)
-    outcome.pairs = how.pairs
+    outcome = replace(_asymptotic(method, moments), pairs=how.pairs)
     if not np.any(outcome.cov):  # no evidence: nothing is approximated
         return outcome
     n_pairs = how.pairing.n_pairs(units.n_units)
-    outcome.caveats += unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau))
+    outcome = outcome.noting(unsafe(how.pairing, units.n_units, n_pairs, len(outcome.tau)))
     if len(ranges) > 1 and not outcome.caveats:
-        outcome.caveats += small_test_part(how.pairing, len(ranges[1]))
+        return outcome.noting(small_test_part(how.pairing, len(ranges[1])))
     return outcome
 
 
@@ -205,12 +203,8 @@ def test_moments(
         )
     d = len(moments.mean)
     caveats = unsafe(pairing, n_units, moments.n, d, MORE)
-    outcome = _asymptotic(chosen, [moments])
-    outcome.pairs = pairing_name(pairing)
-    outcome.caveats += caveats
-    if unequal:
-        outcome.caveats += unequal_caveats(outcome, n_units, MORE)
-    return outcome
+    outcome = replace(_asymptotic(chosen, [moments]), pairs=pairing_name(pairing)).noting(caveats)
+    return outcome.noting(unequal_caveats(outcome, n_units, MORE)) if unequal else outcome
 
 
 test_moments.__test__ = False  # type: ignore[attr-defined]
@@ -235,9 +229,7 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
             'method="ost", which learns and tests on all of the data.'
         )
     _check_drawn(drawn)
-    outcome = _ranked(drawn, chosen)
-    outcome.pairs = pairs
-    return outcome
+    return replace(_ranked(drawn, chosen), pairs=pairs)
 
 
 test_draws.__test__ = False  # type: ignore[attr-defined]
@@ -274,25 +266,23 @@ def test_rows(
         total = _sum(moments)
         outcome = _exact(chosen, tau, total.second_moment, total, len(values))
     else:
-        outcome = _asymptotic(chosen, moments)
-        _calibrate_rows(outcome, values, calibration, rng)
-    outcome.pairs = "rows"
-    return outcome
+        outcome = _calibrated(_asymptotic(chosen, moments), values, calibration, rng)
+    return replace(outcome, pairs="rows")
 
 
-def _calibrate_rows(
+def _calibrated(
     outcome: Outcome, values: Array, calibration: str, rng: np.random.Generator
-) -> None:
-    """Put the bootstrap in the place of the closed form if asked for or called for."""
+) -> Outcome:
+    """The outcome with the bootstrap in place of the closed form if asked for or called for."""
     d = len(outcome.tau)
-    outcome.caveats += few_pairs(len(values), d, "symmetric=True if rows are, more rows")
+    few = few_pairs(len(values), d, "symmetric=True if rows are, more rows")
     skewed = skewness(values)
     can = isinstance(outcome.method, OST | Nonnegative | Wald | Best) and len(values) <= MOST_ROWS
     called_for = len(values) < smallest_safe_pairs(d) or bool(skew_caveats(skewed, ASYMPTOTIC))
     if calibration == BOOTSTRAP or (calibration == "auto" and can and called_for):
-        outcome.flips = rank_bootstrap(values, outcome.method, Exact().flips, rng)
-        outcome.calibration = BOOTSTRAP
-    outcome.caveats += skew_caveats(skewed, outcome.calibration)
+        flips = rank_bootstrap(values, outcome.method, Exact().flips, rng)
+        outcome = replace(outcome, flips=flips, calibration=BOOTSTRAP)
+    return outcome.noting([*few, *skew_caveats(skewed, outcome.calibration)])
 
 
 test_rows.__test__ = False  # type: ignore[attr-defined]
@@ -325,8 +315,7 @@ def _no_evidence(method: Method, total: Moments, flips: Flips | None = None) -> 
         "The values of all pairs are 0, so p is 1: the data is constant or nearly so, there are "
         "too few pairs, or no kernel's bandwidth fits the data's scale."
     )
-    outcome.caveats.append((DroppedKernelWarning, text))
-    return outcome
+    return outcome.noting([(DroppedKernelWarning, text)])
 
 
 def _exact(
@@ -344,10 +333,10 @@ def _ranked(drawn: DrawnStatistics, method: Method) -> Outcome:
     """Rank the data among its draws."""
     flips, picked = rank_all(method, drawn), method(drawn.tau[0], drawn.cov)
     outcome = Outcome(method, picked, drawn.tau[0], drawn.cov, drawn.n_pairs, "exact", flips)
-    outcome.caveats += dropped(drawn.cov)
-    if drawn.columns is not None:
-        outcome.columns = column_evidence(drawn.columns)
-    return outcome
+    outcome = outcome.noting(dropped(drawn.cov))
+    if drawn.columns is None:
+        return outcome
+    return replace(outcome, columns=column_evidence(drawn.columns))
 
 
 def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
@@ -357,12 +346,11 @@ def _asymptotic(method: Method, moments: list[Moments]) -> Outcome:
     _check_values(total, total.cov)
     selection = method(_stack([m.tau for m in moments]), total.cov)
     outcome = Outcome(method, selection, total.tau, total.cov, total.n)
-    outcome.caveats += dropped(total.cov) + near_copies(total.cov)
+    found = dropped(total.cov) + near_copies(total.cov)
     if isinstance(method, Naive):
-        outcome.caveats.append(
-            (NotATestWarning, "`naive` does not control the level: its p-values are too small.")
-        )
-    return outcome
+        text = "`naive` does not control the level: its p-values are too small."
+        found.append((NotATestWarning, text))
+    return outcome.noting(found)
 
 
 def _check_values(total: Moments, cov: Array) -> None:

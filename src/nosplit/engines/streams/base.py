@@ -161,8 +161,7 @@ class Accumulator(ABC):
         pairing = Window(self._flow.R) if self._flow.R else Adjacent()
         unequal = len(set(self._flow.family.sizes)) > 1
         outcome = test_moments(moments, method, pairing, state.n_units, unequal=unequal)
-        outcome.caveats += self._caveats(outcome) + state.caveats()
-        return outcome
+        return outcome.noting([*self._caveats(outcome), *state.caveats()])
 
     def _caveats(self, outcome: Outcome) -> list[Caveat]:
         return []

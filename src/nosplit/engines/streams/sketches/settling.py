@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.streams.sketches.cells import BlockSums
@@ -96,6 +96,5 @@ def outcome_of(
         )
     outcome = test_draws(drawn, method, "sketch")
     if settled.dependent:
-        outcome.calibration = BLOCKS
-    outcome.caveats += settled.caveats()
-    return outcome, drawn.n_units
+        outcome = replace(outcome, calibration=BLOCKS)
+    return outcome.noting(settled.caveats()), drawn.n_units
