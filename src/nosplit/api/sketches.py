@@ -32,10 +32,14 @@ from nosplit.methods import Method
 from nosplit.pairs.dealing import Natural
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.dealing import deal_of
-from nosplit.sketch.families.shift_sums import shift_statistics, sketch_observations
-from nosplit.sketch.families.stein import fit_stein_map
-from nosplit.sketch.families.stein_sums import cell_skewness, sketch_scored_rows, stein_statistics
-from nosplit.sketch.families.tensor import fit_tensor_map
+from nosplit.sketch.families.goodness_of_fit import fit_stein_map
+from nosplit.sketch.families.goodness_of_fit_sums import (
+    cell_skewness,
+    sketch_scored_rows,
+    stein_statistics,
+)
+from nosplit.sketch.families.independence import fit_tensor_map
+from nosplit.sketch.families.independence_sums import shift_statistics, sketch_observations
 
 __all__ = ["SketchOutcome", "sketched_fit", "sketched_independence"]
 

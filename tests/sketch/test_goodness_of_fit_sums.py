@@ -11,8 +11,8 @@ from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ
 from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
 from nosplit.sketch.dealing import Deal, deal_of
-from nosplit.sketch.families.stein import fit_stein_map
-from nosplit.sketch.families.stein_sums import (
+from nosplit.sketch.families.goodness_of_fit import fit_stein_map
+from nosplit.sketch.families.goodness_of_fit_sums import (
     SteinSums,
     cell_skewness,
     sketch_scored_rows,

@@ -19,13 +19,13 @@ from nosplit.kernels import (
 )
 from nosplit.kernels.derived.tensor import Tensor, default_tensors
 from nosplit.sketch.dealing import Deal, deal_of
-from nosplit.sketch.families.shift_sums import (
+from nosplit.sketch.families.independence import fit_tensor_map
+from nosplit.sketch.families.independence_sums import (
     Shifts,
     ShiftSums,
     shift_statistics,
     sketch_observations,
 )
-from nosplit.sketch.families.tensor import fit_tensor_map
 from nosplit.sketch.maps import STEP
 
 MIXED = Mixed(OnColumns(Gaussian(1.0), (0,)), OnColumns(Agreement(), (1,)))

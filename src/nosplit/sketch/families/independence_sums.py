@@ -19,7 +19,7 @@ from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import statistics_under
 from nosplit.sketch.dealing import Deal
-from nosplit.sketch.families.tensor import TensorMap
+from nosplit.sketch.families.independence import TensorMap
 from nosplit.sketch.lenses import kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.sums import total_of

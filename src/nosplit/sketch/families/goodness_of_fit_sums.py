@@ -14,7 +14,7 @@ from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import statistics_under
 from nosplit.sketch.dealing import Deal
-from nosplit.sketch.families.stein import SteinMap
+from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.sums import MULTIPLE, total_of
