@@ -12,7 +12,7 @@ SOURCES := src tests $(wildcard benchmarks docs)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format docs browser bench bench-power clean clean-cache
+.PHONY: help venv demo test lint format docs browser bench bench-power fuzz clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ bench: $(BENCH)/.stamp ## speed, as ratios measured in one run
 bench-power: $(BENCH)/.stamp ## power against other tests
 	$(TEST_ENV) $(BENCH)/bin/python -m benchmarks.power.two_sample
 	$(TEST_ENV) $(BENCH)/bin/python -m benchmarks.power.goodness_of_fit_independence
+
+fuzz: venv ## ten minutes of odd input to public functions; findings are printed
+	$(TEST_ENV) $(BIN)/python -m benchmarks.fuzz.run
 
 clean-cache: ## remove compiled code
 	find src -name '*.nb[ic]' -delete

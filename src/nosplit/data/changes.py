@@ -18,6 +18,8 @@ __all__ = ["ColumnChange", "column_changes"]
 WORTH = 3.0
 # A normal law's interquartile range in standard deviations, and the error of a median in them.
 NORMAL_IQR, MEDIAN_ERROR, IQR_ERROR = 1.349, 1.2533, 1.573
+# Logarithm of a ratio that is too large to be told.
+LARGEST = 100.0
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,13 @@ def _numbers(a: Array, b: Array) -> tuple[float, list[str]]:
     quartiles = np.array([np.quantile(v, [0.25, 0.5, 0.75]) for v in (a, b)])
     spread = (quartiles[:, 2] - quartiles[:, 0]) / NORMAL_IQR
     words = []
-    error = np.sqrt(np.sum(spread**2 / [len(a), len(b)]))
+    error = np.hypot(*(spread / np.sqrt([len(a), len(b)])))
     if abs(quartiles[1, 1] - quartiles[0, 1]) > WORTH * MEDIAN_ERROR * error:
         words.append(f"median {_number(quartiles[0, 1])} → {_number(quartiles[1, 1])}")
     if spread.min() > 0:
-        ratio, noise = spread[1] / spread[0], IQR_ERROR * np.sqrt(1 / len(a) + 1 / len(b))
-        if abs(np.log(ratio)) > WORTH * noise:
-            words.append(f"spread × {ratio:.3g}")
+        ratio, noise = np.log(spread[1]) - np.log(spread[0]), np.sqrt(1 / len(a) + 1 / len(b))
+        if WORTH * IQR_ERROR * noise < abs(ratio) < LARGEST:
+            words.append(f"spread × {np.exp(ratio):.3g}")
     return apart, words
 
 

@@ -230,9 +230,11 @@ def _initial_sequence(rho: Array) -> float:
 
 def _autocorrelations(values: Array) -> Array:
     """Autocorrelations at all lags below M / 2, of every series that varies."""
-    centred = values - values.mean(axis=1, keepdims=True)
-    size = np.max(np.abs(centred), axis=1)
-    centred = centred[size > 0] / size[size > 0, None]
+    with np.errstate(over="ignore", invalid="ignore"):  # refused where kernels are summed
+        centred = values - values.mean(axis=1, keepdims=True)
+        size = np.max(np.abs(centred), axis=1)
+    varies = (size > 0) & np.isfinite(size)
+    centred = centred[varies] / size[varies, None]
     if not len(centred):
         return np.ones((1, 1))
     m = values.shape[1]

@@ -104,7 +104,11 @@ class SteinUnits:
         count = min(self.n_units, MOST_ROWS)
         rows = self.index(range(self.n_units))[np.arange(count) * self.n_units // count]
         u = self.aligned(rows, rows)
-        u = u / np.max(u, axis=1, keepdims=True)
+        top = np.max(u, axis=1)
+        some = (top > 0) & np.isfinite(top)  # others are dropped, or refused
+        if not some.any():
+            return float(self.n_units)
+        u = u[some] / top[some, None]
         share = u.sum(axis=1) ** 2 / np.einsum("dm,dm->d", u, u) / count
         return float(share.min()) * self.n_units
 

@@ -295,6 +295,7 @@ def _signed_rows(values: Array, rows: range, signs: Signs) -> Array:
     return np.asarray(np.sum(parts, axis=0))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # found in the total
 def _sum(moments: list[Moments]) -> Moments:
     return sum(moments[1:], start=moments[0])
 

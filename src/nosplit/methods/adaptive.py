@@ -51,7 +51,7 @@ class Adaptive:
         live = variance > 0
         t = np.where(live, tau / np.sqrt(np.where(live, variance, 1.0)), 0.0)
         largest = np.max(t, axis=-1, where=np.broadcast_to(live, t.shape), initial=-np.inf)
-        mean = t.sum(axis=-1) / np.count_nonzero(live, axis=-1)
+        mean = t.sum(axis=-1) / np.maximum(np.count_nonzero(live, axis=-1), 1)
         # Where no kernel sees a difference, a combination that does is no evidence of one: a
         # sample against itself has such combinations, since its values are all below chance.
         learned = np.where(largest > 0, -self.ost(tau, cov).log_pvalue, 0.0)

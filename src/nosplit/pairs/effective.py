@@ -43,6 +43,7 @@ class Tabled(Units, Protocol):
         ...
 
 
+@np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
 def effective_pairs(units: Units, pairing: Pairing) -> Array | None:
     """Effective number of the pairs of a pairing, for every kernel, (d,).
 

@@ -87,13 +87,16 @@ def edge_table(bins: Sequence[ColumnBins]) -> tuple[Array, NDArray[np.int64], ND
 def bin_scores(bins: Sequence[ColumnBins], key: int) -> NDArray[np.float32]:
     """Two scores of every bin of every column, (p, bins, 2): orthogonal, of variance one.
 
-    Numbers have the first two cosines of their rank. Categories have signs at random.
+    Numbers have the first two cosines of their rank. Categories have signs at random, the same for
+    columns of as many bins, so that they do not change with the order of columns.
     """
-    rng = np.random.Generator(np.random.Philox(key=np.array([key, 2**32], np.uint64)))
     scores = np.zeros((len(bins), MOST_BINS, 2), np.float32)
     for j, own in enumerate(bins):
         rank = (np.arange(len(own)) + 0.5) / len(own)
         waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, (1.0, 2.0)))
+        rng = np.random.Generator(
+            np.random.Philox(key=np.array([key, 2**32 + len(own)], np.uint64))
+        )
         signs = rng.choice((-1.0, 1.0), (len(own), 2))
         scores[j, : len(own)] = signs if own.categories else waves
     return scores

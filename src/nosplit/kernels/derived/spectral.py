@@ -40,6 +40,8 @@ FAMILY = ((1e-1, 1.0), (1e-2, 1.0), (1e-3, 1.0), (1e-3, 0.5))
 LOCAL = 0.10
 # Ratio of the widest to the narrowest column from which columns are also compared on one scale.
 UNEVEN = 10.0
+# Values beyond this are taken for it: their squares are still numbers.
+FARTHEST = 1e140
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,15 +269,19 @@ def default_eigenbases(rows: Array) -> list[tuple[Eigenbasis, Array]]:
 
 def column_spreads(rows: Array) -> Array:
     """Interquartile range of each column over 1.349; its standard deviation where that is 0."""
+    size = np.max(np.abs(rows), axis=0)
+    size = np.where(size > 0, size, 1.0)
+    rows = rows / size  # squares neither overflow nor vanish
     low, high = np.quantile(rows, [0.25, 0.75], axis=0)
     spread = (high - low) / 1.349
-    spread = np.where(spread > 0, spread, rows.std(axis=0))
+    spread = size * np.where(spread > 0, spread, rows.std(axis=0))
     return np.asarray(np.where(spread > 0, spread, 1.0))
 
 
 def _of_scale(rows: Array, scales: Array, *, medians: bool) -> list[tuple[Eigenbasis, Array]]:
     """Bases of rows whose columns are divided by some scales."""
-    scaled = np.ascontiguousarray(rows / scales)
+    with np.errstate(over="ignore"):
+        scaled = np.ascontiguousarray(np.clip(rows / scales, -FARTHEST, FARTHEST))
     n = len(rows)
     marks, some = spread_out(n, n_landmarks(n)), spread_out(n, SCALE_ROWS)
     sq = _squared_distances(scaled, scaled[marks])
@@ -286,7 +292,8 @@ def _of_scale(rows: Array, scales: Array, *, medians: bool) -> list[tuple[Eigenb
     found = []
     for width in widths:
         kernel = Gaussian(width)
-        K = kernel.profile(sq)
+        with np.errstate(over="ignore"):  # far apart: 0
+            K = kernel.profile(sq)
         basis = fit_eigenbasis(kernel, scaled, marks, values=K, scales=scales)
         found.append((basis, np.asarray(K @ basis.turn - basis.centre)))
     return found

@@ -107,7 +107,8 @@ def counted_from(x: ArrayLike) -> Array:
     near zero, where relative differences mean nothing, are compared on that scale.
     """
     x = np.asarray(x, dtype=np.float64)
-    return np.asarray(x - TIE * np.maximum(np.abs(x), 1.0))
+    size = np.where(np.isfinite(x), np.abs(x), 1.0)
+    return np.asarray(x - TIE * np.maximum(size, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

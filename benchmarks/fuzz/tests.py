@@ -1,0 +1,180 @@
+"""Calls of the tests with options of all kinds, each followed by one that must agree with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import nosplit
+from benchmarks.fuzz import data
+from benchmarks.fuzz.checks import Finding, call, check, check_same
+
+METHODS = ("auto", "ost", "wald", "best", "nonnegative", "adaptive", nosplit.Split(0.5), "naive")
+PAIRS = ("auto", "auto", "linear", "adjacent", 1, 3, "complete", nosplit.Blocks(4))
+CALIBRATIONS = ("auto", nosplit.Exact(19), nosplit.Exact(19), nosplit.Exact(39), "asymptotic")
+KERNELS: tuple[Any, ...] = (
+    None,
+    None,
+    None,
+    "paper6",
+    [nosplit.Gaussian(1.0)],
+    [nosplit.Linear(), nosplit.Polynomial(2, 1.0)],
+    [nosplit.Gaussian(1e-80), nosplit.Gaussian(1e80)],
+    [nosplit.IMQ(1.0), nosplit.Laplace(2.0), nosplit.Matern(1.0, nu=1.5)],
+    [nosplit.Gaussian(1.0) + nosplit.Linear(), 2.0 * nosplit.Laplace(1.0)],
+    [nosplit.Gaussian(1.0), nosplit.Gaussian(1.0)],
+    nosplit.Spectral(nosplit.Gaussian(1.0), 0.1),
+)
+
+
+def _pick(rng, options):
+    return options[rng.integers(len(options))]
+
+
+def _options(rng: np.random.Generator, **more: Any) -> dict[str, Any]:
+    found = {
+        "method": _pick(rng, METHODS),
+        "pairs": _pick(rng, PAIRS),
+        "calibration": _pick(rng, CALIBRATIONS),
+        "budget": float(rng.choice([0.02, 0.1])),
+        "rng": int(rng.integers(100)),
+        "shuffle": bool(rng.random() < 0.8),
+        **more,
+    }
+    # Most calls leave most options alone.
+    return {k: v for k, v in found.items() if rng.random() < 0.5 or k in ("calibration", "budget")}
+
+
+def _rows(rng: np.random.Generator) -> int:
+    return int(_pick(rng, (1, 2, 3, 4, 5, 7, 8, 12, 16, 21, 30)))
+
+
+def two_sample(rng: np.random.Generator) -> int:
+    """Arrays."""
+    n, m, p = _rows(rng), _rows(rng), int(_pick(rng, (1, 1, 2, 2, 3, 5, 33)))
+    x, y = data.sample(rng, n, p), data.sample(rng, m if rng.random() < 0.4 else n, p)
+    options = _options(rng, kernels=_pick(rng, KERNELS), nan_policy=_pick(rng, NAN))
+    return _agree(nosplit.two_sample_test, x, y, options)
+
+
+NAN = ("raise", "omit", "indicate")
+
+
+def _agree(test: Any, x: Any, y: Any, options: dict[str, Any]) -> int:
+    """Call a test twice: with one thread, and with two."""
+    first = call(lambda: test(x, y, workers=1, **options))
+    if first is None:
+        return 1
+    check(first)
+    check_same(first, call(lambda: test(x, y, workers=2, **options)), "one and two threads")
+    return 2
+
+
+def units_and_columns(rng: np.random.Generator) -> int:
+    """Default kernels: data in other units, and columns in another order."""
+    n, p = _rows(rng), int(_pick(rng, (1, 2, 3)))
+    x, y = rng.standard_normal((n, p)), rng.standard_normal((_rows(rng), p))
+    if rng.random() < 0.3:
+        x, y = np.round(x), np.round(y)
+    options = {"calibration": nosplit.Exact(39), "rng": int(rng.integers(100))}
+
+    def test(x, y):
+        return call(lambda: nosplit.two_sample_test(x, y, **options))
+
+    first = test(x, y)
+    if first is None:
+        return 1
+    check(first)
+    factor = 2.0 ** rng.integers(-40, 40)
+    check_same(first, test(factor * x, factor * y), "other units")
+    order = rng.permutation(p)
+    # Sums of columns are rounded in another order, and draws that tie may then not.
+    check_same(first, test(x[:, order], y[:, order]), "columns in another order", 1.5 / 40)
+    return 3
+
+
+def tables(rng: np.random.Generator) -> int:
+    """Data frames with columns of all kinds, and what is told of them."""
+    kinds = [str(k) for k in rng.choice(data.KINDS, int(rng.integers(1, 5)))]
+    x, y = data.table(rng, _rows(rng) + 3, kinds), data.table(rng, _rows(rng) + 3, kinds)
+    options = {"calibration": nosplit.Exact(19), "nan_policy": _pick(rng, NAN)}
+    first = call(lambda: nosplit.two_sample_test(x, y, workers=1, **options))
+    if first is None:
+        return 1
+    check(first)
+    if rng.random() < 0.1 and min(len(x), len(y)) >= 8:
+        told = call(lambda: nosplit.explain(first, x, y, rows=20))
+        if told is not None and "\x1b" in str(told):
+            raise Finding("control characters in an explanation")
+    names = list(x.columns)[::-1]
+    turned = call(lambda: nosplit.two_sample_test(x[names], y[names], workers=1, **options))
+    check_same(first, turned, "columns in another order", 1.5 / 20)
+    return 2
+
+
+def independence(rng: np.random.Generator) -> int:
+    """Two variables."""
+    n = _rows(rng)
+    x, y = (data.sample(rng, n, int(rng.integers(1, 4))) for _ in range(2))
+    options = _options(rng, unit_size=int(_pick(rng, (2, 4, 8))), nan_policy=_pick(rng, NAN))
+    return _agree(nosplit.independence_test, x, y, options)
+
+
+def goodness_of_fit(rng: np.random.Generator) -> int:
+    """Normal rows and others against scores of several kinds."""
+    n, p = _rows(rng), int(rng.integers(1, 4))
+    x = data.sample(rng, n, p)
+    model = nosplit.models.MultivariateNormal(np.zeros(p), 1.0)
+    score = _pick(rng, (model, model.score, _steep, np.zeros((n, p)), np.full((n, p), 1e200)))
+    options = _options(rng, dependent=True, thin=int(rng.integers(1, 3)))
+    if rng.random() < 0.3:
+        options["calibration"] = _pick(rng, ("wild", nosplit.Wild(19)))
+    return _agree(nosplit.goodness_of_fit_test, x, score, options)
+
+
+def _steep(x: np.ndarray) -> np.ndarray:
+    """A score that overflows for large x."""
+    with np.errstate(over="ignore"):
+        return -(x**3)
+
+
+def means(rng: np.random.Generator) -> int:
+    """Rows of values, and normal vectors."""
+    n, d = _rows(rng), int(rng.integers(1, 5))
+    h = data.sample(rng, n, d)
+    options = {
+        "method": _pick(rng, METHODS),
+        "symmetric": bool(rng.random() < 0.5),
+        "calibration": _pick(rng, (*CALIBRATIONS, "bootstrap")),
+    }
+    result = call(lambda: nosplit.mean_test(h, **options))
+    if result is not None:
+        check(result)
+    root = data.rows(rng, d, int(rng.integers(1, d + 1)))
+    with np.errstate(all="ignore"):
+        tau, cov = root @ rng.standard_normal(root.shape[1]), root @ root.T
+    method = _pick(rng, ("ost", "wald", "best", "nonnegative", "chibar", "naive"))
+    result = call(lambda: nosplit.joint_normal_test(tau, cov, method=method))
+    if result is not None:
+        check(result)
+    return 2
+
+
+def plans(rng: np.random.Generator) -> int:
+    """Plans: a larger budget never looks at fewer pairs."""
+    n, m = (int(10 ** rng.uniform(0.4, 7)) for _ in range(2))
+    p = int(rng.integers(1, 60))
+    options = {
+        "n": n,
+        "m": m if rng.random() < 0.5 else n,
+        "p": p,
+        "categorical": int(rng.integers(0, p + 1)),
+        "calibration": _pick(rng, ("auto", "exact", "asymptotic")),
+    }
+    budget = float(10 ** rng.uniform(-3, 1))
+    small = call(lambda: nosplit.plan(budget=budget, **options))
+    large = call(lambda: nosplit.plan(budget=budget * float(10 ** rng.uniform(0, 2)), **options))
+    if (small is None) != (large is None) or (small and large.n_pairs < small.n_pairs):
+        raise Finding(f"more budget, fewer pairs: {small} and {large}")
+    return 2

@@ -1,0 +1,95 @@
+"""Odd values: an answer or a documented error, and never a warning of NumPy's.
+
+All of these were found by `benchmarks.fuzz`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import nosplit
+from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
+from nosplit.methods.normal.laws import Flips
+
+
+@pytest.fixture(autouse=True)
+def _only_our_own_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", NosplitWarning)
+        yield
+
+
+def normal(*size):
+    return np.random.default_rng(0).normal(size=size)
+
+
+def test_categories_in_another_order_of_columns():
+    """Their scores in pairs of columns were drawn column by column: p was .55 and .85."""
+    rng = np.random.default_rng(0)
+
+    def table(n):
+        return pd.DataFrame({c: rng.choice(list("uvw"), n) for c in "abc"})
+
+    for _ in range(4):
+        x, y = table(12), table(20)
+        there, back = (
+            two_sample_test(x[list(names)], y[list(names)], calibration=Exact(199)).pvalue
+            for names in ("abc", "cba")
+        )
+        assert there == pytest.approx(back, abs=1.5 / 200)
+
+
+@pytest.mark.parametrize("value", [1e155, 1e200, 1e300])
+def test_columns_that_are_mostly_zero_and_huge(value):
+    """The standard deviation of a column overflowed, and an eigenvalue problem failed."""
+    x, y = np.zeros((2, 20, 2))
+    x[:3, 0], y[:, 1] = value, normal(20)
+    try:
+        found = two_sample_test(x, y, calibration=Exact(19))
+    except InputError:
+        return
+    assert 0.0 < found.pvalue <= 1.0
+
+
+def test_a_column_in_denormal_units_with_one_value_far_out():
+    """Rows over their spread overflowed."""
+    x, y = normal(2, 20, 2)
+    x[:, 0] *= 1e-310
+    y[:, 0] *= 1e-310
+    y[3, 0] = 1.0
+    assert 0.0 < two_sample_test(x, y, calibration=Exact(19)).pvalue <= 1.0
+
+
+def test_what_changed_in_columns_far_apart():
+    """Squares and ratios of spreads overflowed."""
+    x = pd.DataFrame({"a": 1e-200 * normal(40), "b": 1e170 * normal(40)})
+    y = pd.DataFrame({"a": 1e200 + 1e199 * normal(40), "b": 1e170 * (3.0 + normal(40))})
+    found = two_sample_test(x, y, calibration=Exact(39))
+    assert found.reject()
+    assert "inf" not in str(found)
+
+
+def test_evidence_without_bounds():
+    """Infinity less its share is not a number: draws without a bound counted for nothing."""
+    law = Flips(np.array([np.inf, 1.0, np.inf, 0.0]))
+    assert law.sf(np.inf) == 0.5
+    assert law.isf(0.5) == np.inf
+    assert law.isf(0.75) == 1.0
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_scores_that_overflow(dependent):
+    x = normal(60, 2)
+    with pytest.raises(InputError, match="not finite"):
+        goodness_of_fit_test(x, 1e200 * x, dependent=dependent)
+
+
+def test_labellings_that_overflow():
+    x, y = 1e153 * normal(8, 1), 1e153 * normal(16, 1)
+    with pytest.raises(InputError, match="not finite"):
+        two_sample_test(x, y, kernels=[nosplit.Linear()], pairs="linear", calibration="asymptotic")
