@@ -1,0 +1,175 @@
+"""The level map: every public test on true null hypotheses, at .05, .01 and .001.
+
+    python -m benchmarks.level.map --journal level.jsonl --minutes 480
+
+Cells take turns, a few trials at a time, until each has as many as it is to have or the time is
+over; what was done is kept in the journal, and the next call goes on from there. Data and the
+seeds of tests differ from trial to trial.
+
+A cell is printed where its rate of rejections is above the level with simultaneous confidence: the
+lower limit has confidence 1 - .05 / (cells × levels). *Quiet* are trials without a warning that
+the p-value is not to be relied on; calibrations that are asked for are judged by those alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import beta
+
+from benchmarks.level.cells import Cell, cells
+from nosplit import DependentRowsWarning, InputError, NotATestWarning, UnsafeAsymptoticsWarning
+
+LEVELS = (0.05, 0.01, 0.001)
+DOUBTS = (UnsafeAsymptoticsWarning, DependentRowsWarning, NotATestWarning)
+# Seconds that a turn of a cell takes, about.
+TURN = 1.5
+
+
+@dataclass
+class Count:
+    """Trials of a cell, and rejections at every level; the same of quiet trials alone."""
+
+    trials: int = 0
+    quiet: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+    rejected: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+    quietly: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
+
+    def add(self, other: Count) -> None:
+        """Add the trials of a turn."""
+        self.trials += other.trials
+        self.quiet += other.quiet
+        self.refused += other.refused
+        self.seconds += other.seconds
+        for k in range(len(LEVELS)):
+            self.rejected[k] += other.rejected[k]
+            self.quietly[k] += other.quietly[k]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--journal", type=Path, default=Path("level_map.jsonl"))
+    parser.add_argument("--minutes", type=float, default=480.0, help="of processor time")
+    parser.add_argument("--only", default="", help="cells whose name has this in it")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="print all cells")
+    options = parser.parse_args()
+    grid = [cell for cell in cells() if options.only in cell.name]
+    counts = run(grid, options.journal, 60.0 * options.minutes, options.seed)
+    show(grid, counts, every=options.all)
+
+
+def run(grid: list[Cell], journal: Path, seconds: float, seed: int) -> dict[str, Count]:
+    """Take turns until the time is over; one more line in the journal for each turn."""
+    counts = {cell.name: Count() for cell in grid}
+    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []:
+        entry = json.loads(line)
+        if entry.pop("seed") == seed and entry["cell"] in counts:
+            counts[entry.pop("cell")].add(Count(**entry))
+    stop, turns = time.process_time() + seconds, 0
+    with journal.open("a", encoding="utf-8") as file:
+        while time.process_time() < stop:
+            open_cells = [cell for cell in grid if _done(counts[cell.name]) < cell.trials]
+            if not open_cells:
+                break
+            # The least finished cell first, as far as time goes.
+            cell = min(open_cells, key=lambda cell: counts[cell.name].seconds)
+            found = turn(cell, _done(counts[cell.name]), seed)
+            counts[cell.name].add(found)
+            file.write(json.dumps({"cell": cell.name, "seed": seed, **vars(found)}) + "\n")
+            file.flush()
+            turns += 1
+    return counts
+
+
+def _done(count: Count) -> int:
+    return count.trials + count.refused
+
+
+def turn(cell: Cell, first: int, seed: int, most: int | None = None) -> Count:
+    """Some trials of a cell, from the trial with a number on."""
+    found, start = Count(), time.process_time()
+    stop = min(cell.trials, first + (most or cell.trials))
+    for trial in range(first, stop):
+        pvalue, quiet = one(
+            cell, np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), trial])
+        )
+        if pvalue is None:
+            found.refused += 1
+        else:
+            found.trials += 1
+            found.quiet += quiet
+            for k, level in enumerate(LEVELS):
+                found.rejected[k] += pvalue <= level
+                found.quietly[k] += quiet and pvalue <= level
+        found.seconds = time.process_time() - start
+        if most is None and found.seconds > TURN:
+            break
+    return found
+
+
+def one(cell: Cell, seed: np.random.SeedSequence) -> tuple[float | None, bool]:
+    """The p-value of a trial, None if the data is refused, and whether it came without a doubt."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            result = cell.trial(rng, int(rng.integers(2**31)))
+        except InputError:
+            return None, True
+    return result.pvalue, not any(issubclass(w.category, DOUBTS) for w in said)
+
+
+def lower_limit(hits: int, trials: int, confidence: float) -> float:
+    """The lower limit of a rate, one-sided (Clopper and Pearson)."""
+    return float(beta.ppf(1.0 - confidence, hits, trials - hits + 1)) if hits else 0.0
+
+
+def above(grid: list[Cell], counts: dict[str, Count]) -> list[tuple[str, float, int, int, bool]]:
+    """Cells and levels whose lower limit is above the level: name, level, hits, trials, quiet."""
+    confidence = 1.0 - 0.05 / (len(grid) * len(LEVELS))
+    found = []
+    for cell in grid:
+        count = counts[cell.name]
+        for k, level in enumerate(LEVELS):
+            if lower_limit(count.quietly[k], count.quiet, confidence) > level:
+                found.append((cell.name, level, count.quietly[k], count.quiet, True))
+            elif cell.default and lower_limit(count.rejected[k], count.trials, confidence) > level:
+                found.append((cell.name, level, count.rejected[k], count.trials, False))
+    return found
+
+
+def show(grid: list[Cell], counts: dict[str, Count], *, every: bool) -> None:
+    begun = [counts[cell.name] for cell in grid if counts[cell.name].trials]
+    done = sum(_done(counts[cell.name]) >= cell.trials for cell in grid)
+    print(
+        f"{len(grid)} cells, {len(begun)} begun, {done} finished; "
+        f"{sum(c.trials for c in begun):,} trials, {sum(c.seconds for c in begun) / 60:.1f} minutes"
+    )
+    if every:
+        for cell in grid:
+            count = counts[cell.name]
+            rates = " ".join(f"{hits:4d}" for hits in count.rejected)
+            quiet = " ".join(f"{hits:4d}" for hits in count.quietly)
+            print(
+                f"{cell.name:80s} {count.trials:6d}: {rates}   quiet {count.quiet:6d}: {quiet}"
+                f"   refused {count.refused}"
+            )
+    found = above(grid, counts)
+    print(f"above the level with simultaneous confidence: {len(found)}")
+    for name, level, hits, trials, quiet in found:
+        how = "quiet" if quiet else "warned of"
+        print(f"  {name}: {hits} of {trials} at {level}, {how}")
+
+
+if __name__ == "__main__":
+    main()
