@@ -9,11 +9,12 @@ import pytest
 from nosplit.cli import main
 
 # Their tests share a cluster or a built site, which takes longer to make than they take to run.
-TOGETHER = (
-    "tests/engines/clusters/test_dask.py",
-    "tests/engines/clusters/test_spark.py",
-    "tests/test_site.py",
-)
+TOGETHER = {
+    "tests/engines/clusters/test_dask.py": "Dask",
+    "tests/engines/clusters/test_spark.py": "Spark",
+    "tests/engines/test_all_engines.py": "Spark",
+    "tests/test_site.py": "site",
+}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -24,7 +25,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return file if file in TOGETHER else nodeid
+            return TOGETHER.get(file, nodeid)
 
     return Together(config, log)
 

@@ -18,6 +18,7 @@ from scipy import stats
 
 import nosplit
 import nosplit.dask
+from _same import assert_same
 from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch
 from nosplit.engines.clusters import dask as engine
 
@@ -71,20 +72,6 @@ def frames(n, m, seed=0):
 
 def in_memory(x, y, **options):
     return nosplit.two_sample_test(x, y, pairs="sketch", **FEW, **options)
-
-
-def facts(res):
-    """What a result says; what changed is told in words only of rows in memory."""
-    found = res.to_dict()
-    columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
-    return found | {"by_column": columns}
-
-
-def assert_same(res, ref):
-    """The same integers in the cells, so the same result, to the last bit."""
-    assert facts(res) == facts(ref)
-    np.testing.assert_array_equal(res.tau, ref.tau)
-    np.testing.assert_array_equal(res.null.values, ref.null.values)
 
 
 # -- the same as in memory -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pytest
 
 import nosplit
 import nosplit.spark
+from _same import assert_same
 from nosplit import Exact, Gaussian, InputError, Laplace, Linear
 from nosplit.engines.clusters import spark as engine
 
@@ -26,31 +27,6 @@ pytestmark = pytest.mark.filterwarnings(
 
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
 FEW = {"calibration": Exact(flips=99)}
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory):
-    """Two threads of tasks, each of which may fail twice; Python runs in processes of its own."""
-    from pyspark.sql import SparkSession
-
-    settings = {
-        # A session of a few seconds: what the compiler would win later is not won back.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "300",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = SparkSession.builder.master("local[2,3]").config(map=settings).getOrCreate()
-        yield session
-        session.stop()
 
 
 @pytest.fixture
@@ -83,20 +59,6 @@ def table(n, seed, spread=1.0):
 
 def in_memory(x, y, **options):
     return nosplit.two_sample_test(x, y, pairs="sketch", **FEW, **options)
-
-
-def facts(res):
-    """What a result says; what changed is told in words only of rows in memory."""
-    found = res.to_dict()
-    columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
-    return found | {"by_column": columns}
-
-
-def assert_same(res, ref):
-    """The same integers in the cells, so the same result, to the last bit."""
-    assert facts(res) == facts(ref)
-    np.testing.assert_array_equal(res.tau, ref.tau)
-    np.testing.assert_array_equal(res.null.values, ref.null.values)
 
 
 # -- the same as in memory -------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import nosplit
+from _same import assert_same
 from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch, Split
 from nosplit.data.files import whole
 from nosplit.data.files.opening import open_source
@@ -51,19 +52,6 @@ def normal(n, p=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-def facts(res):
-    found = res.to_dict()
-    columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
-    return found | {"by_column": columns}
-
-
-def same(a, b):
-    """The same result, to the last bit; what changed is told in words only of rows in memory."""
-    assert facts(a) == facts(b)
-    np.testing.assert_array_equal(a.tau, b.tau)
-    np.testing.assert_array_equal(a.null.values, b.null.values)
-
-
 def written(name, values):
     """The same rows as files of all kinds."""
     np.save(f"{name}.npy", values)
@@ -95,9 +83,9 @@ def test_all_kinds_of_files_against_memory(large, monkeypatch):
             ("x.npy", "y.parquet"),
             ("x_plain.csv", y),
         ):
-            same(nosplit.two_sample_test(*paths, **FEW), arrays)
+            assert_same(nosplit.two_sample_test(*paths, **FEW), arrays)
         for paths in (("x.parquet", "y.parquet"), ("x.csv", "y"), ("x", table(y))):
-            same(nosplit.two_sample_test(*paths, **FEW), tables)
+            assert_same(nosplit.two_sample_test(*paths, **FEW), tables)
 
 
 def test_cells_do_not_depend_on_batches_and_workers(large, monkeypatch):
@@ -141,7 +129,7 @@ def test_tables_with_missing_values_against_memory(large, policy):
     write("x.parquet", x, group=400)
     write("y.parquet", y.select(y.column_names[::-1]), group=700)
     found = nosplit.two_sample_test("x.parquet", "y.parquet", nan_policy=policy, **FEW)
-    same(found, nosplit.two_sample_test(x, y, nan_policy=policy, **FEW))
+    assert_same(found, nosplit.two_sample_test(x, y, nan_policy=policy, **FEW))
     missing = sum(len(rows) - len(rows.drop_null()) + 1 for rows in (x, y))
     assert found.n_used + found.n_left_out == 4500
     if policy == "omit":  # cells hold the same number of rows, none of which was left out
@@ -163,7 +151,7 @@ def test_columns_are_picked_and_scaled_against_memory(large):
     np.save("x.npy", x)
     np.save("y.npy", y)
     options = {"columns": [2, 0], "scale": True, **FEW}
-    same(
+    assert_same(
         nosplit.two_sample_test("x.npy", "y.npy", **options),
         nosplit.two_sample_test(x, y, **options),
     )
@@ -171,7 +159,7 @@ def test_columns_are_picked_and_scaled_against_memory(large):
     write("y.parquet", y.astype(np.float32))
     options = {"exclude": "b", **FEW}
     expected = nosplit.two_sample_test(table(x), table(y.astype(np.float32)), **options)
-    same(nosplit.two_sample_test("x.parquet", "y.parquet", **options), expected)
+    assert_same(nosplit.two_sample_test("x.parquet", "y.parquet", **options), expected)
     assert expected.columns == ("a", "c")
 
 
@@ -184,7 +172,7 @@ def test_rows_that_depend_on_one_another_against_memory(large):
     with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
         expected = nosplit.two_sample_test(x, y, **FEW)
     with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
-        same(nosplit.two_sample_test("x.npy", "y.parquet", **FEW), expected)
+        assert_same(nosplit.two_sample_test("x.npy", "y.parquet", **FEW), expected)
 
 
 def test_text_with_quoted_line_ends_against_memory(large):
@@ -195,7 +183,7 @@ def test_text_with_quoted_line_ends_against_memory(large):
     Path("x.csv").write_text(text.replace("np.float64(", "").replace(")", ""))
     x = pa.table({"a": [value for value, _ in rows], "b": [word for _, word in rows]})
     assert open_source("x.csv").n_rows == 2000
-    same(nosplit.two_sample_test("x.csv", x, **FEW), nosplit.two_sample_test(x, x, **FEW))
+    assert_same(nosplit.two_sample_test("x.csv", x, **FEW), nosplit.two_sample_test(x, x, **FEW))
 
 
 # -- what is planned -------------------------------------------------------------------------------

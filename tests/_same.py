@@ -1,0 +1,19 @@
+"""What is the same of results of two engines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def facts(res):
+    """What a result says; what changed is told in words only of rows in memory."""
+    found = res.to_dict()
+    columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
+    return found | {"by_column": columns}
+
+
+def assert_same(res, ref):
+    """The same integers in the cells, so the same result, to the last bit."""
+    assert facts(res) == facts(ref)
+    np.testing.assert_array_equal(res.tau, ref.tau)
+    np.testing.assert_array_equal(res.null.values, ref.null.values)

@@ -1,0 +1,111 @@
+"""One test body for all engines: the same problems in memory, files, a stream, Dask and Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+
+import nosplit
+import nosplit.dask
+import nosplit.spark
+from _same import assert_same
+from nosplit import Exact, TwoSampleAccumulator
+from nosplit.data.files import whole
+from nosplit.engines.files import side
+
+JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
+pytestmark = [
+    pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+CHOICES = {"calibration": Exact(flips=199), "rng": 5}
+
+
+def table(rng, n, spread=1.0, oslo=0.3):
+    """Two numbers and text; the second number rises with the first."""
+    first = rng.normal(0.0, spread, n)
+    cities = rng.choice(["Oslo", "Rome", "Bonn"], n, p=[oslo, 0.7 - oslo, 0.3])
+    return pd.DataFrame({"a": first, "b": first + rng.normal(size=n), "city": cities})
+
+
+def alike(rng):
+    return table(rng, 1600), table(rng, 1600)
+
+
+def wider(rng):
+    return table(rng, 1600), table(rng, 1600, spread=1.5)
+
+
+def other_sizes(rng):
+    return table(rng, 1200), table(rng, 2400, oslo=0.5)
+
+
+def sorted_alike(rng):
+    return (t.sort_values("a").reset_index(drop=True) for t in alike(rng))
+
+
+PROBLEMS = {alike: (), wider: ("a", "b"), other_sizes: ("city",), sorted_alike: ()}
+
+
+# -- engines ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def engines(tmp_path, monkeypatch, spark):
+    """Every way to a result from two tables; `rows` are in the order in which Spark has them."""
+    monkeypatch.setattr(whole, "SMALL", 0)
+    monkeypatch.setattr(side, "BATCH", 3000)
+
+    def paths(x, y):
+        for name, rows in (("x", x), ("y", y)):
+            rows.to_parquet(tmp_path / f"{name}.parquet", index=False, row_group_size=500)
+        return tmp_path / "x.parquet", tmp_path / "y.parquet"
+
+    def in_memory(x, y):
+        return nosplit.two_sample_test(x, y, pairs="sketch", **CHOICES)
+
+    def in_files(x, y):
+        return nosplit.two_sample_test(*paths(x, y), pairs="sketch", **CHOICES)
+
+    def on_dask(x, y):
+        with dask.config.set(scheduler="synchronous"):
+            frames = dd.from_pandas(x, npartitions=3), dd.from_pandas(y, npartitions=2)
+            return nosplit.dask.two_sample_test(*frames, **CHOICES)
+
+    def on_spark(x, y):
+        frames = (spark.read.parquet(str(path)) for path in paths(x, y))
+        return nosplit.spark.two_sample_test(*frames, **CHOICES)
+
+    def in_a_stream(x, y):
+        stream = TwoSampleAccumulator(ratio=(1, len(y) // len(x)))
+        for i in range(0, max(len(x), len(y)), 700):
+            stream.update(x[i : i + 700], y[i : i + 700])
+        return stream.result(flips=199)
+
+    return in_memory, in_files, on_dask, on_spark, in_a_stream
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_engines_agree(engines, problem):
+    """The same cells give the same result, to the last bit; a stream deals rows in its own way."""
+    x, y = problem(np.random.default_rng(1))
+    in_memory, *same, in_a_stream = engines
+    expected = in_memory(x, y)
+    assert expected.differing() == PROBLEMS[problem]
+    assert expected.reject(0.05) == bool(PROBLEMS[problem])
+    for engine in same:
+        assert_same(engine(x, y), expected)
+    if problem is sorted_alike:
+        return  # rows of a stream that are sorted depend on one another
+    found = in_a_stream(x, y)
+    assert found.columns == expected.columns
+    assert [type(k) for k in found.kernels] == [type(k) for k in expected.kernels]
+    assert found.differing(0.01) == expected.differing(0.01) == PROBLEMS[problem]
+    assert found.reject(0.05) == expected.reject(0.05)
