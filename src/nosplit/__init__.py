@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nosplit import datasets, models
+from nosplit import datasets, models, testing
+from nosplit.api.drift import DriftDetector
 from nosplit.api.goodness_of_fit import goodness_of_fit_test
 from nosplit.api.independence import independence_test
 from nosplit.api.means import joint_normal_test, mean_test
@@ -71,6 +72,7 @@ __all__ = [
     "Combination",
     "Delta",
     "DependentRowsWarning",
+    "DriftDetector",
     "DroppedKernelWarning",
     "Exact",
     "Explanation",
@@ -125,5 +127,6 @@ __all__ = [
     "report",
     "sample_size",
     "seed_sensitivity",
+    "testing",
     "two_sample_test",
 ]
