@@ -46,3 +46,17 @@ def test_layers_are_those_of_the_import_contract():
     height = {name: -i for i, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
     for lower, higher in pairwise(groups):
         assert max(height[name] for name in lower) < min(height[name] for name in higher)
+
+
+def test_modules_of_the_walks_exist():
+    """The page on how it works names modules as `room/module`, with or without `.py`."""
+    page = (DOCS / "guide" / "how_it_works.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]*)+(?:\.py)?)`", page)) - {"src/nosplit"}
+    assert len(named) > 30
+    root = DOCS.parent / "src" / "nosplit"
+    missing = [
+        name
+        for name in sorted(named)
+        if not (root / name).exists() and not (root / name).with_suffix(".py").exists()
+    ]
+    assert not missing

@@ -4,7 +4,7 @@ Exact tests with all pairs, for sets of kernels × kinds of evidence × problems
 sets and all evidence see the same samples and the same random flips: the values of all candidate
 kernels are computed once a trial, and a set is a choice of columns.
 
-    python -m benchmarks.choices.default_kernels                  # about 30 minutes on one core
+    python -m benchmarks.choices.default_kernels                  # about 40 minutes on one core
     python -m benchmarks.choices.default_kernels --trials 25 --large-trials 0
 
 Trials are done in rounds over all problems; the page is written after each, and what is in the
@@ -22,17 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common.exact import hedged_pvalue, swapped
 from benchmarks.common.pages import DOCS, fine_share, share, table
 from benchmarks.common.problems import PROBLEMS, SIZES, sample
-from nosplit.families.two_sample import Paired
-from nosplit.inference.ranking import hedged
-from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, default_kernels
+from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, Shared, default_kernels
 from nosplit.kernels import median_bandwidth as median
-from nosplit.kernels.bank import Bank
 from nosplit.methods import OST, Adaptive, Nonnegative, Wald
-from nosplit.pairs.dealing import Natural
-from nosplit.pairs.loop import accumulate_draws
-from nosplit.pairs.pairing import Complete
 
 LEVEL = 0.05
 FACTORS = tuple(2.0**k for k in range(-4, 3))  # 1/16, …, 4 of the median distance
@@ -104,17 +99,17 @@ def verdicts(x, y, flips: int, rng) -> dict[str, bool]:
     """Whether each set | evidence rejects."""
     rows = np.concatenate([x[:250], y[:250]])
     kernels, sets = candidates(median(rows), median(rows, base="l1"))
-    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(len(x)))
-    part = accumulate_draws(units, Complete(), units.draws(flips, rng), workers=1)
-    tau, cov = part.sums / np.sqrt(part.moments.n), part.second / part.moments.n
+    pooled = np.concatenate([x, y])
+    shared = Shared("tile", pooled, pooled)
+    tau, cov = swapped(map(shared.values, kernels), flips, rng)
     found = {}
     for name, index in sets.items():
         kinds = evidence(tau[:, index], cov[np.ix_(index, index)])
         # A single kind is a hedge of one.
         hedges = {kind: (kind,) for kind in kinds} | HEDGES
         for label, parts in hedges.items():
-            log_p = -hedged(np.stack([kinds[kind] for kind in parts]))[0]
-            found[f"{name}|{label}"] = bool(np.exp(log_p) <= LEVEL + 1e-12)
+            p = hedged_pvalue(np.stack([kinds[kind] for kind in parts]))
+            found[f"{name}|{label}"] = p <= LEVEL + 1e-12
     return found
 
 

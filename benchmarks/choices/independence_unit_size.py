@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from benchmarks.common.independence_problems import PROBLEMS
-from nosplit.api.independence import independence_test
+from nosplit import independence_test
 from nosplit.kernels import Gaussian, median_bandwidth
 
 SIZES = (2, 4, 6, 8, 12, 16)

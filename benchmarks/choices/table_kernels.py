@@ -14,7 +14,7 @@ import zlib
 
 import numpy as np
 
-from nosplit.inference.ranking import rank_draws
+from benchmarks.common.exact import hedged_pvalue, swapped
 from nosplit.kernels import default_kernels, median_bandwidth
 from nosplit.methods import Adaptive
 
@@ -155,22 +155,12 @@ def verdicts(pair, kind: str, flips: int, rng) -> dict[str, bool]:
     z, c = (np.concatenate(both) for both in zip(*pair, strict=True))
     values = candidates(z, c, mixed=kind == "mixed")
     names = list(values)
-    signs = np.where(rng.random((flips + 1, N)) < 0.5, -1.0, 1.0)
-    signs[0] = 1.0
-    upper = np.triu_indices(N, 1)
-    tau, h = np.empty((flips + 1, len(names))), np.empty((len(upper[0]), len(names)))
-    for u, name in enumerate(names):
-        K = values[name]
-        H = K[:N, :N] + K[N:, N:] - K[:N, N:] - K[N:, :N]
-        h[:, u] = H[upper]
-        tau[:, u] = (np.einsum("fi,fi->f", signs @ H, signs) - np.trace(H)) / 2
-    tau /= np.sqrt(len(h))
-    cov = h.T @ h / len(h)
+    tau, cov = swapped(values.values(), flips, rng)
     found = {}
     for label, text in SETS[kind].items():
         index = [names.index(name) for name in text.split()]
-        law = rank_draws(Adaptive(), tau[:, index], cov[np.ix_(index, index)])
-        found[label] = bool(np.exp(law.log_sf(law.values[0])) <= LEVEL + 1e-12)
+        evidence = Adaptive().evidence(tau[:, index], cov[np.ix_(index, index)])
+        found[label] = hedged_pvalue(evidence) <= LEVEL + 1e-12
     return found
 
 

@@ -15,9 +15,8 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import binomtest
 
-from nosplit import models
-from nosplit.api.goodness_of_fit import goodness_of_fit_test
-from nosplit.inference.caveats import safe_window
+from benchmarks.common.trusted import widest_window
+from nosplit import goodness_of_fit_test, models
 
 MODELS = {
     "normal, p = 1": models.MultivariateNormal(0.0),
@@ -92,7 +91,7 @@ def main():
     if args.only in (None, "asymptotic"):
         for title, pairs in (
             ("asymptotic, linear pairs", "linear"),
-            ("asymptotic, widest safe window", safe_window),
+            ("asymptotic, widest safe window", widest_window),
         ):
             sizes = (200, 500, 1000, 4000)
             rows = independent(args.trials, sizes, calibration="asymptotic", pairs=pairs)

@@ -15,19 +15,16 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.common.pages import DOCS, fine_share, table, wilson
-from nosplit.families.two_sample import two_sample_units
-from nosplit.inference.caveats import safe_window, smallest_safe_pairs
-from nosplit.kernels import default_kernels, median_bandwidth, paper_kernels
-from nosplit.kernels.bank import Bank
+from benchmarks.common.trusted import PAIRS_A_KERNEL, check_rule, is_trusted
+from nosplit import Moments
+from nosplit.kernels import Shared, default_kernels, median_bandwidth, paper_kernels
 from nosplit.methods import OST, Best, Nonnegative, Wald
-from nosplit.pairs.dealing import Natural
-from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Aligned, Band
 
 METHODS = {"ost": OST(), "wald": Wald(), "best": Best(), "nonnegative": Nonnegative()}
 LEVEL = 0.05
@@ -50,6 +47,7 @@ LAWS = {
 }
 RATIOS = {"log-normal, 4 : 1": 4, "log-normal, 16 : 1": 16}
 LARGEST_UNEQUAL = 1000
+ROWS = 1 << 20  # that kernels see at once
 
 
 def kernel_sets(bandwidth, l1_bandwidth):
@@ -72,6 +70,20 @@ def window(name: str, n_units: int) -> int | None:
     return R if 1 <= R <= (n_units - 1) // 2 else 0
 
 
+def pair_values(units, weights, kernels, i, j):
+    """Values h of the pairs of units i and j, (pairs, d); units are (N, s, p), weights (s,)."""
+    s, p = units.shape[1:]
+    products = np.outer(weights, weights).ravel()
+    h = np.empty((len(i), len(kernels)))
+    for some in np.array_split(np.arange(len(i)), 1 + len(i) * s * s // ROWS):
+        a = np.repeat(units[i[some]], s, axis=1).reshape(-1, p)
+        b = np.tile(units[j[some]], (1, s, 1)).reshape(-1, p)
+        shared = Shared("aligned", a, b)
+        for u, kernel in enumerate(kernels):
+            h[some, u] = shared.values(kernel).reshape(-1, s * s) @ products
+    return h
+
+
 def one_trial(law, n_units, windows, rng):
     """Moments of the pairs of every window, and the columns of every set."""
     ratio = RATIOS.get(law, 1)
@@ -79,17 +91,21 @@ def one_trial(law, n_units, windows, rng):
     some = 500 // (1 + ratio)
     rows = np.concatenate([x[:some], y[: ratio * some]])
     kernels, sets = kernel_sets(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
-    units = two_sample_units(x, y, Natural(), Natural(), Bank(kernels))
-    half = n_units // 2
-    linear = units.values(Aligned(range(half), range(half, 2 * half)))
-    # The values of a band come lag by lag: a narrower window is a beginning of a wider one.
-    band = units.values(Band(range(n_units), max(windows)))
-    found = {None: Moments.from_columns(linear)}
-    total, start = Moments.empty(len(kernels)), 0
+    units = np.concatenate([x[:, None], y.reshape(n_units, ratio, -1)], axis=1)
+    weights = np.array([1.0] + [-1.0 / ratio] * ratio)
+
+    def moments(i, j):
+        return Moments.from_values(pair_values(units, weights, kernels, i, j))
+
+    places, half = np.arange(n_units), n_units // 2
+    found = {None: moments(places[:half], places[half : 2 * half])}
+    # A wider window has the pairs of a narrower one, and those of further lags.
+    total, done = Moments.empty(len(kernels)), 0
     for R in sorted(set(windows)):
-        part = np.ascontiguousarray(band[:, start : n_units * R])
-        found[R] = total = total + Moments.from_columns(part)
-        start = n_units * R
+        lags = np.arange(done + 1, R + 1)
+        i, j = np.broadcast_arrays(places, (places + lags[:, None]) % n_units)
+        found[R] = total = total + moments(i.ravel(), j.ravel())
+        done = R
     return found, sets
 
 
@@ -128,11 +144,11 @@ def default_trials(law: str, n_units: int) -> int:
     return {500: 1500, 1000: 1000, 2000: 600, 5000: 300}.get(n_units, 200)
 
 
-def run(results: Path, seed: int, scale: float) -> list[dict]:
+def run(results: Path, sizes: Sequence[int], seed: int, scale: float) -> list[dict]:
     """Measure what is not in the file of results yet."""
     rows = json.loads(results.read_text()) if results.exists() else []
     known = {(row["law"], row["N"]) for row in rows}
-    for n_units in SIZES:
+    for n_units in sizes:
         for law in LAWS:
             if (law, n_units) in known or (law in RATIOS and n_units > LARGEST_UNEQUAL):
                 continue
@@ -157,9 +173,7 @@ SET_NAMES = {
 
 def is_safe(row: dict) -> bool:
     """Whether a setting is inside the region that the library trusts."""
-    return row["pairs"] >= smallest_safe_pairs(row["d"]) and (row["R"] or 1) <= safe_window(
-        row["N"]
-    )
+    return is_trusted(row["N"], row["R"] or 1, row["pairs"], row["d"])
 
 
 def level(rows: list[dict], method: str) -> str:
@@ -265,7 +279,7 @@ def page(rows: list[dict], seed: int) -> str:
     return f"""# Where the normal approximation is trusted
 
 Asymptotic calibration is trusted, and carries no warning, where there are at least
-{smallest_safe_pairs(1)} pairs a kernel and a window is at most R = √N / 5 wide (N units).
+{PAIRS_A_KERNEL} pairs a kernel and a window is at most R = √N / 5 wide (N units).
 Outside, a result carries an `UnsafeAsymptoticsWarning`. This page has the Type-I error behind
 that rule, at level .05, and was written by
 `python -m benchmarks.level.safe_asymptotics --seed {seed} --results levels.json`.
@@ -355,11 +369,14 @@ Use `calibration="exact"`, which holds its level whatever the sizes and the law,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--results", type=Path, required=True, help="file to keep results in")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of units")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=1.0, help="multiple of the usual trials")
     parser.add_argument("--page", type=Path, default=DOCS / "measured" / "safe_asymptotics.md")
     options = parser.parse_args()
-    options.page.write_text(page(run(options.results, options.seed, options.scale), options.seed))
+    check_rule()
+    rows = run(options.results, options.sizes, options.seed, options.scale)
+    options.page.write_text(page(rows, options.seed))
 
 
 if __name__ == "__main__":

@@ -17,9 +17,7 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.stats import binomtest
 
-from nosplit.engines.streams.two_sample import TwoSampleAccumulator
-from nosplit.errors import NosplitWarning
-from nosplit.pairs.pairing import Sketch
+from nosplit import NosplitWarning, Sketch, TwoSampleAccumulator
 
 
 def chain(rng, n, phi, p=2):

@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed.clusters --rows 2000000 --parts 16
 
-Prints the time of a test over that of the sums, and the bytes that move between machines: one
-sketch for each partition, and the pilot rows. Everything runs in one process here (Dask's threads,
-Spark's local mode), so that the times are those of the work and of the engine, not of a network.
+Prints the time of a test over that of the sums. Everything runs in one process here (Dask's
+threads, Spark's local mode), so that the times are those of the work and of the engine, not of a
+network.
 """
 
 from __future__ import annotations
@@ -21,10 +21,6 @@ from typing import Any
 
 import numpy as np
 
-import nosplit
-from nosplit.sketch.dealing import layout_of, pilot_size
-from nosplit.sketch.sums import CellSums
-
 COLUMNS = 10
 
 
@@ -38,36 +34,16 @@ def seconds(work: Callable[[], Any], repeats: int = 2) -> float:
     return best
 
 
-def sketch_bytes(rows: int) -> int:
-    """Bytes of the sketch of one partition, from the plan for these sizes."""
-    from nosplit.kernels.defaults.recipes import as_recipe
-    from nosplit.sketch.maps import fit_map
-
-    plan = nosplit.plan(n=rows, p=COLUMNS, pairs="sketch")
-    layout = layout_of(rows, rows, plan.pairing.cells, np.random.default_rng(0))
-    pilot = np.random.default_rng(0).normal(size=(4000, COLUMNS))
-    sketch = fit_map(
-        pilot,
-        as_recipe(None),
-        categorical=(),
-        frequencies=plan.pairing.frequencies,
-        cells=layout.n_cells,
-        key=0,
-    )
-    empty = CellSums.empty(sketch, layout.x.cells)
-    return empty.features.nbytes + empty.bins.nbytes
-
-
 def on_dask(folder: Path, parts: int) -> tuple[float, float]:
     """Seconds of a test, and of the sums."""
     import dask.dataframe as dd
 
-    import nosplit.dask
+    from nosplit.dask import two_sample_test
 
     x, y = (dd.read_parquet(folder / name) for name in "xy")
     assert x.npartitions == parts
     return (
-        seconds(lambda: nosplit.dask.two_sample_test(x, y)),
+        seconds(lambda: two_sample_test(x, y)),
         seconds(lambda: dd.compute(x.sum(), y.sum())),
     )
 
@@ -77,7 +53,7 @@ def on_spark(folder: Path, parts: int) -> tuple[float, float]:
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as sql
 
-    import nosplit.spark
+    from nosplit.spark import two_sample_test
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -88,7 +64,7 @@ def on_spark(folder: Path, parts: int) -> tuple[float, float]:
         for frame in (x, y):
             frame.agg(*(sql.sum(c) for c in frame.columns)).collect()
 
-    found = seconds(lambda: nosplit.spark.two_sample_test(x, y)), seconds(sums)
+    found = seconds(lambda: two_sample_test(x, y)), seconds(sums)
     spark.stop()
     return found
 
@@ -110,19 +86,13 @@ def write(folder: Path, rows: int, parts: int) -> None:
 def rows(number: int = 2_000_000, parts: int = 16) -> list[tuple[str, str, str]]:
     """Lines of the table."""
     engines = {"Dask": on_dask} | ({"Spark": on_spark} if shutil.which("java") else {})
-    one = sketch_bytes(number)
-    from nosplit.data.serial import serial_rows
-
-    pilot = 2 * 8 * COLUMNS * (pilot_size(number) + len(serial_rows(number)))
-    moved = f"{2 * parts * one / 1e6:.0f} MB of sketches ({one / 1e6:.1f} MB a partition)"
-    moved += f" and {pilot / 1e6:.0f} MB of rows looked at, of {2 * 8 * COLUMNS * number / 1e6:.0f}"
     lines = []
     with tempfile.TemporaryDirectory() as place:
         write(Path(place), number, parts)
         for name, work in engines.items():
             test, sums = work(Path(place), parts)
             what = f"{name}: test, 2 × {number / 1e6:g} million rows × {COLUMNS}, 2 × {parts} parts"
-            value = f"{test / sums:.1f} times the sum of all columns ({test:.1f} s); moved {moved}"
+            value = f"{test / sums:.1f} times the sum of all columns ({test:.1f} s)"
             lines.append((what, value, "report"))
     return lines
 

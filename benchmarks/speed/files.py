@@ -5,8 +5,9 @@
 By default two files of 50 million rows each, 100 million in all, or as many as half of the disk's
 free space holds; once in random order, and once sorted by their first column.
 
-Every measurement is a process of its own, for its peak of memory, after a small test that loads the
-compiled loops. They run in turns, and the fastest of each counts. The files hold normal numbers.
+Every measurement is a process of its own, for its peak of memory, after a test of smaller files
+that loads the compiled loops. They run in turns, and the fastest of each counts. The files hold
+normal numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from pathlib import Path
 import numpy as np
 
 ROWS, COLUMNS, GROUP = 50_000_000, 10, 1 << 20
-ALONE, TEST = "pyarrow", "test"
+# Rows from which two such files are not read whole: more than 20 million values together.
+LARGE = 1_000_001
+ALONE, TEST, WARM = "pyarrow", "test", "warm"
 ORDERS = ("in random order", "sorted")
 
 
@@ -32,6 +35,7 @@ def write_pair(folder: Path, rows: int, order: str = ORDERS[0]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    folder.mkdir(exist_ok=True)
     for seed, name in enumerate("xy"):
         rng = np.random.default_rng(seed)
         first = rng.standard_normal(rows)
@@ -64,24 +68,10 @@ def test_them(folder: Path) -> int:
     return nosplit.two_sample_test(folder / "x.parquet", folder / "y.parquet").n_used
 
 
-def warm_up() -> None:
-    """Load the compiled loops with a small test."""
-    from nosplit.data.files import whole
-
-    usual, whole.SMALL = whole.SMALL, 0
-    with tempfile.TemporaryDirectory() as folder:
-        write_pair(Path(folder), 100_000)
-        test_them(Path(folder))
-    whole.SMALL = usual
-
-
 def measure(folder: Path, way: str) -> None:
     """Print seconds and the peak of memory, in MB."""
-    from nosplit.data.files import whole
-
     if way == TEST:
-        warm_up()
-        whole.SMALL = 0  # however few rows were asked for
+        test_them(folder / WARM)
     start = time.perf_counter()
     (read_alone if way == ALONE else test_them)(folder)
     seconds = time.perf_counter() - start
@@ -124,6 +114,7 @@ def rows(
         with tempfile.TemporaryDirectory(dir=folder) as place:
             number = min(number, shutil.disk_usage(place).free // (2 * 2 * 8 * COLUMNS))
             write_pair(Path(place), number, order)
+            write_pair(Path(place) / WARM, LARGE)
             os.sync()  # what is still to be written would slow the first measurement down
             best = measured(Path(place), repeats)
         what = f"2 × {number / 1e6:g} million rows × {COLUMNS}, {order}"
@@ -139,11 +130,15 @@ def rows(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=ROWS, help="of each of two files")
+    parser.add_argument(
+        "--rows", type=int, default=ROWS, help=f"of each of two files, at least {LARGE:,}"
+    )
     parser.add_argument("--folder", type=Path, help="where to write them")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--measure", choices=(ALONE, TEST), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.rows < LARGE:
+        parser.error(f"smaller files are read whole: --rows must be at least {LARGE:,}.")
     if arguments.measure:
         measure(arguments.folder, arguments.measure)
         return

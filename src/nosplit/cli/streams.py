@@ -30,7 +30,6 @@ from nosplit.cli.shared.options import (
     Scale,
     Seed,
 )
-from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import finish, print_json, quietly
 from nosplit.cli.shared.targets import Force, check_out
 from nosplit.cli.shared.words import named
@@ -109,12 +108,6 @@ def accumulate_command(
         acc.fix_kernels()
     acc.save(out)
     _report(acc, out, as_json)
-
-
-def _window(text: str) -> str | int:
-    """The width of a window, or a name as it is: streams know no other pairs."""
-    found = parse_pairs(text)
-    return found if isinstance(found, str | int) else text
 
 
 def _fitting(path: str, asked: bool) -> TwoSampleAccumulator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from nosplit._support.checks import repeated, resolve
 from nosplit.errors import InputError
 
-__all__ = ["POLICIES", "ROBUST", "Options", "Wanted", "wanted"]
+__all__ = ["POLICIES", "ROBUST", "Options", "wanted"]
 
 POLICIES = {name: name for name in ("raise", "omit", "indicate")}
 
@@ -47,9 +47,6 @@ class Options:
         """Whether they leave arrays as they are."""
         picks = self.columns is not None or self.exclude is not None
         return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
-
-
-Wanted = str | int | Sequence[str | int] | None
 
 
 def wanted(names: Any, keyword: str) -> tuple[str, ...] | None:

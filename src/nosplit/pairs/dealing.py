@@ -166,8 +166,3 @@ class Dealing:
         starts = self.starts(units)
         many = range(int(starts[0]), int(starts[-1]))
         return (units, many) if self.n <= self.m else (many, units)
-
-    def unit_at(self, row: int) -> int:
-        """The first unit whose rows of the larger sample begin at `row` or later."""
-        used = self.n_used - self.n_units
-        return min(-(-row * self.n_units // used), self.n_units)
