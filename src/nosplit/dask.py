@@ -9,7 +9,7 @@ from typing import Any
 
 from nosplit._support.checks import Seed, check_rng
 from nosplit._support.lazy import extra
-from nosplit.data.options import Options
+from nosplit.data.options import Options, by_policy
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
@@ -35,7 +35,7 @@ def two_sample_test(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
 ) -> TestResult:
     """Test whether two Dask collections come from the same distribution.
 
@@ -64,8 +64,9 @@ def two_sample_test(
         By default yes for data frames, no for arrays.
     columns, exclude : names
         The columns to compare, or to leave out; positions for arrays.
-    nan_policy : {"raise", "omit", "indicate"}
+    nan_policy : {"auto", "raise", "omit", "indicate"}
         Where values are missing: an error, leave out the row, or compare what is missing too.
+        "auto": compare it in tables, with a note in the result; an error in arrays.
 
     Returns
     -------
@@ -85,14 +86,19 @@ def two_sample_test(
     from nosplit.engines.clusters.dask import dask_pair
     from nosplit.engines.clusters.two_sample import cluster_test
 
-    pair, options = dask_pair(x, y, Options.of(scale, columns, exclude, nan_policy))
-    return cluster_test(
-        pair,
-        options,
-        kernels=kernels,
-        method=method,
-        pairs=pairs,
-        calibration=calibration,
-        budget=budget,
-        rng=check_rng(rng),
-    )
+    generator = check_rng(rng)
+
+    def attempt(policy: str) -> TestResult:
+        pair, options = dask_pair(x, y, Options.of(scale, columns, exclude, policy))
+        return cluster_test(
+            pair,
+            options,
+            kernels=kernels,
+            method=method,
+            pairs=pairs,
+            calibration=calibration,
+            budget=budget,
+            rng=generator,
+        )
+
+    return by_policy(nan_policy, attempt, generator)

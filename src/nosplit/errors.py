@@ -6,6 +6,7 @@ __all__ = [
     "DroppedKernelWarning",
     "FileError",
     "InputError",
+    "MissingValuesError",
     "NearCopyWarning",
     "NonFiniteError",
     "NosplitWarning",
@@ -24,6 +25,10 @@ class InputError(ValueError):
 
 class FileError(InputError):
     """A file cannot be read or written, or is not what it should be."""
+
+
+class MissingValuesError(InputError):
+    """Values of a table are missing, and nothing was said about what to do then."""
 
 
 class NonFiniteError(InputError):

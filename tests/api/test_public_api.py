@@ -51,15 +51,15 @@ NAMES = """
 
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
-    "budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, columns=None, exclude=None, "
+    "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
     "workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
+    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, unit_size=8",
-    "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='raise', "
+    "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
     "load_profile": "path",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",

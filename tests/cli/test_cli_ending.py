@@ -153,7 +153,7 @@ def test_columns_with_commas_between(run, files):
 def test_errors_name_options(run, files):
     for name in "ab":
         Path(f"{name}.csv").write_text("u,v\n1,2\n,3\n4,5\n")
-    _, _, err = run("test", "a.csv", "b.csv")
+    _, _, err = run("test", "a.csv", "b.csv", "--nan-policy", "raise")
     assert "Use --nan-policy omit to leave out those rows, or --nan-policy indicate" in err
     np.save("x.npy", np.random.default_rng(0).normal(size=(2, 40, 1)))
     np.save("a.npy", np.arange(40.0)[:, None])

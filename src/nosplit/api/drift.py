@@ -57,7 +57,7 @@ class DriftDetector:
         *,
         rows: int = 2_000,
         least: int = CAREFUL,
-        nan_policy: str = "raise",
+        nan_policy: str = "auto",
         scale: str | bool | None = None,
         columns: Any = None,
         exclude: Any = None,

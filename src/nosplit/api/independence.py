@@ -10,7 +10,7 @@ import numpy as np
 from nosplit._support.checks import check_flags, check_rng
 from nosplit.api.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
-from nosplit.data.options import Options
+from nosplit.data.options import Options, by_policy
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
@@ -40,7 +40,7 @@ def independence_test(
     budget: float = 1.0,
     rng: int | np.random.Generator = 0,
     shuffle: bool = True,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -103,8 +103,11 @@ def independence_test(
     (True, 'exact')
     """
     check_flags(shuffle=shuffle, progress=progress)
-    options = Options.of(scale, columns, exclude, nan_policy)
-    (x, y), encodings, left_out = two_variables(read_if_path(x), read_if_path(y), options)
+    x, y = read_if_path(x), read_if_path(y)
+    (x, y), encodings, left_out = by_policy(
+        nan_policy,
+        lambda policy: two_variables(x, y, Options.of(scale, columns, exclude, policy)),
+    )
     left, right = as_variables(x, y, encodings)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = _sizes(left, right, kernels, unit_size)

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from nosplit._support.checks import Seed, check_int, check_rng
-from nosplit.data.options import Options
+from nosplit.data.options import AUTO, Options, by_policy
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.profiles import CAREFUL, make_part, make_profile
 from nosplit.errors import InputError
@@ -21,7 +21,7 @@ DEFAULTS = {
     "rows": 2_000,
     "kernels": None,
     "frequencies": 64,
-    "nan_policy": "raise",
+    "nan_policy": AUTO,
     "scale": None,
     "columns": None,
     "exclude": None,
@@ -35,7 +35,7 @@ def profile(
     rows: int = 2_000,
     kernels: Kernels = None,
     frequencies: int = 64,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -103,16 +103,20 @@ def profile(
     if like is not None:
         _check_like(like, given)
         return make_part(reference, like, generator, workers)
-    return make_profile(
-        reference,
-        Options.of(scale, columns, exclude, nan_policy),
-        kernels,
-        rows=check_int(rows, "rows", least=1),
-        least=check_int(least, "least", least=1),
-        frequencies=check_int(frequencies, "frequencies", least=1),
-        rng=generator,
-        workers=workers,
-    )
+
+    def made(policy: str) -> Profile:
+        return make_profile(
+            reference,
+            Options.of(scale, columns, exclude, policy),
+            kernels,
+            rows=check_int(rows, "rows", least=1),
+            least=check_int(least, "least", least=1),
+            frequencies=check_int(frequencies, "frequencies", least=1),
+            rng=generator,
+            workers=workers,
+        )
+
+    return by_policy(nan_policy, made, generator)
 
 
 def _check_like(like: Any, given: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.evidence import look_for, pooled_outcome, sees_all
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
-from nosplit.data.options import Options
+from nosplit.data.options import AUTO, Options, by_policy
 from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.engines.files.two_sample import open_both
@@ -51,7 +51,7 @@ def two_sample_test(
     budget: float = 1.0,
     rng: Seed = 0,
     shuffle: bool = True,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -99,8 +99,9 @@ def two_sample_test(
     shuffle : bool
         Deal rows to units in random order, so that independent rows may come sorted. `False`
         keeps the order.
-    nan_policy : {"raise", "omit", "indicate"}
+    nan_policy : {"auto", "raise", "omit", "indicate"}
         Where values are missing: an error, leave out the row, or compare what is missing too.
+        "auto": compare it in tables, with a note in the result; an error in arrays.
     scale : {"robust", "none"}, bool or None
         Whether every column of numbers is divided by a robust spread of its pooled values, so that
         a wide one does not drown the rest. None: yes for tables, no for arrays.
@@ -141,11 +142,33 @@ def two_sample_test(
     (2000, True)
     """
     check_flags(shuffle=shuffle, progress=progress)
-    options, generator = Options.of(scale, columns, exclude, nan_policy), check_rng(rng)
+    generator = check_rng(rng)
     if isinstance(kernels, str) and kernels == "default":
         kernels = None
     sketch = pairs if isinstance(pairs, Sketch) else Sketch()
-    asked = Asked(options, kernels, as_method(method), sketch, calibration, budget, shuffle)
+    chosen = as_method(method)
+
+    def attempt(policy: str) -> TestResult:
+        options = Options.of(scale, columns, exclude, policy)
+        asked = Asked(options, kernels, chosen, sketch, calibration, budget, shuffle)
+        return _tested(x, y, asked, pairs, generator, workers, progress)
+
+    if is_profile(x) or is_profile(y):  # it says what is done
+        return attempt("raise" if nan_policy == AUTO else nan_policy)
+    return by_policy(nan_policy, attempt, generator)
+
+
+def _tested(
+    x: Any,
+    y: Any,
+    asked: Asked,
+    pairs: Pairing | str | int,
+    generator: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> TestResult:
+    """Find the samples, plan and test."""
+    options = asked.options
     if is_profile(x) or is_profile(y):
         return _with_profile(x, y, asked, pairs, generator, workers)
     if is_path(x) or is_path(y):
@@ -155,9 +178,14 @@ def two_sample_test(
             return found
         x, y, options = opened.whole(options)
     data = two_samples(x, y, options).checked()
-    recipe = data.recipe(kernels)
-    sizes = sizes_of(*data.shape, recipe)
-    plan = choose(sizes, pairs=pairs, calibration=calibration, method=asked.method, budget=budget)
+    recipe = data.recipe(asked.kernels)
+    plan = choose(
+        sizes_of(*data.shape, recipe),
+        pairs=pairs,
+        calibration=asked.calibration,
+        method=asked.method,
+        budget=asked.budget,
+    )
     if isinstance(plan.pairing, Sketch):
         sides = Sides(*sides_of(data), workers, progress)
         asked = replace(asked, options=data.settled(options))

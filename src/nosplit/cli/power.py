@@ -62,7 +62,7 @@ def power(
     columns: Columns = None,
     exclude: Exclude = None,
     scale: Scale = None,
-    nan_policy: NanPolicy = "raise",
+    nan_policy: NanPolicy = "auto",
     as_json: Json = False,
     plot: Plot = None,
 ) -> None:
@@ -178,7 +178,7 @@ def calibrate(
     columns: Columns = None,
     exclude: Exclude = None,
     scale: Scale = None,
-    nan_policy: NanPolicy = "raise",
+    nan_policy: NanPolicy = "auto",
     workers: Workers = None,
     as_json: Json = False,
     plot: Plot = None,

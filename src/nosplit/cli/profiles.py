@@ -49,7 +49,7 @@ def profile_command(
     columns: Columns = None,
     exclude: Exclude = None,
     scale: Scale = None,
-    nan_policy: NanPolicy = "raise",
+    nan_policy: NanPolicy = "auto",
     workers: Workers = None,
     force: Force = False,
     as_json: Json = False,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.terminal import listed
 from nosplit.data.names import without
 from nosplit.data.tables.frames import NUMBER, UNKNOWN, Frame, Raw
-from nosplit.errors import InputError
+from nosplit.errors import InputError, MissingValuesError
 
 __all__ = [
     "check_finite_columns",
@@ -133,7 +133,7 @@ def check_finite_columns(raws: Sequence[Raw], names: Sequence[str], label: str) 
 
 
 def check_present(
-    samples: Sequence[Sequence[Raw]], names: Sequence[str], labels: Sequence[str]
+    samples: Sequence[Sequence[Raw]], names: Sequence[str], labels: Sequence[str], table: bool
 ) -> None:
     """Check that nothing is missing; name the columns and counts where something is."""
     parts = []
@@ -145,7 +145,8 @@ def check_present(
             more = f" and {n_more} more column{'s' * (n_more > 1)}" if n_more > 0 else ""
             parts.append(f"`{label}` has {', '.join(some[:5])}{more}")
     if parts:
-        raise InputError(
+        kind = MissingValuesError if table else InputError
+        raise kind(
             f"Values are missing: {'; '.join(parts)}. Use nan_policy='omit' to leave out those "
             "rows, or nan_policy='indicate' to compare what is missing too."
         )

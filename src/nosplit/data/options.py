@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from nosplit._support.checks import repeated, resolve
-from nosplit.errors import InputError
+from nosplit.errors import InputError, MissingValuesError
 
-__all__ = ["POLICIES", "ROBUST", "Options", "wanted"]
+__all__ = ["AUTO", "POLICIES", "ROBUST", "Options", "by_policy", "wanted"]
+
+T = TypeVar("T")
 
 POLICIES = {name: name for name in ("raise", "omit", "indicate")}
+# What is missing in tables is compared, too; in arrays it is an error.
+AUTO = "auto"
 
 
 ROBUST, NONE = "robust", "none"
@@ -47,6 +53,34 @@ class Options:
         """Whether they leave arrays as they are."""
         picks = self.columns is not None or self.exclude is not None
         return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
+
+
+def by_policy(
+    nan_policy: str, attempt: Callable[[str], T], rng: np.random.Generator | None = None
+) -> T:
+    """What `attempt` gives with a policy; "auto" is "raise", and "indicate" where tables have gaps.
+
+    Gaps are met while rows are read, wherever they lie, so that tables without any cost nothing.
+
+    Parameters
+    ----------
+    nan_policy : str
+        A policy, or "auto".
+    attempt : callable
+        Does it all, with the policy that it is given.
+    rng : Generator, optional
+        The generator that it draws from: it draws the same again.
+    """
+    if not isinstance(nan_policy, str):
+        raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
+    if resolve(nan_policy, {AUTO: AUTO, **POLICIES}, "nan_policy") != AUTO:
+        return attempt(nan_policy)
+    before = copy.deepcopy(rng)
+    with suppress(MissingValuesError):
+        return attempt("raise")
+    if rng is not None and before is not None:
+        rng.bit_generator.state = before.bit_generator.state
+    return attempt("indicate")
 
 
 def wanted(names: Any, keyword: str) -> tuple[str, ...] | None:

@@ -73,9 +73,8 @@ class Reader:
             return self.encoding.encode(rows, name)
         except InputError as error:
             last = first + len(rows) - 1
-            raise InputError(
-                f"{error} (Looking at rows {first:,} to {last:,} of `{name}`.)"
-            ) from None
+            text = f"{error} (Looking at rows {first:,} to {last:,} of `{name}`.)"
+            raise type(error)(text) from None
 
     @cached_property
     def _scales(self) -> list[tuple[str, float, float]] | None:

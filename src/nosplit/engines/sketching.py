@@ -20,7 +20,7 @@ from nosplit.data.matching import picked
 from nosplit.data.options import Options
 from nosplit.data.serial import correlated_rows, serial_rows
 from nosplit.data.tables.encoding import Encoding
-from nosplit.data.tables.fit_encoding import read_two
+from nosplit.data.tables.fit_encoding import GAPS, gaps_note, read_two
 from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
 from nosplit.engines.reading import Reader, check_read
 from nosplit.engines.verdict import sketch_result
@@ -316,7 +316,8 @@ def _encoded(
         read = read_two(pilot, options)
     except InputError as error:
         count = sum(source.n_rows for source in pilot)
-        raise InputError(f"{error} (Looking at {count:,} rows from all over them.)") from None
+        text = f"{error} (Looking at {count:,} rows from all over them.)"
+        raise type(error)(text) from None
     encoding = _completed(read.encoding(), census)
     return encoding, np.concatenate(read.rows(encoding))
 
@@ -344,7 +345,10 @@ def _completed(encoding: Encoding, census: tuple[Census, Census]) -> Encoding:
                 idle=column.idle and not idle,
             )
         )
-    return replace(encoding, columns=tuple(columns))
+    gaps = {name for side in census for name, count in side.missing.items() if count}
+    notes = [note for note in encoding.notes if not note.startswith(GAPS)]
+    notes += gaps_note([name for name in encoding.names if name in gaps])
+    return replace(encoding, columns=tuple(columns), notes=tuple(notes))
 
 
 def sketch_pair(pair: Pair, prepared: Prepared) -> Sketched:

@@ -16,7 +16,7 @@ from nosplit._support.checks import Seed, check_alpha, check_int, check_rng
 from nosplit._support.types import Array
 from nosplit._support.warn import unwarned
 from nosplit.api.two_sample import two_sample_test
-from nosplit.data.options import Options
+from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import read_samples
 from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
@@ -119,7 +119,7 @@ def calibration_check(
     calibration: Exact | str = "asymptotic",
     budget: float = 1.0,
     rng: Seed = 0,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -159,7 +159,10 @@ def calibration_check(
     """
     trials = check_int(trials, "trials", least=1)
     alpha, generator = check_alpha(alpha), check_rng(rng)
-    data = read_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    data = by_policy(
+        nan_policy,
+        lambda policy: read_samples(x, y, Options.of(scale, columns, exclude, policy)),
+    )
     x, y = data.x, data.y
     chosen, recipe = as_method(method), data.recipe(kernels)
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import Seed, check_rng
 from nosplit._support.types import Array
-from nosplit.data.options import Options
+from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import read_samples
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.families.fitting import fitted_units
@@ -43,7 +43,7 @@ def pilot(
     *,
     kernels: Kernels = None,
     rng: Seed = 0,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
@@ -78,7 +78,10 @@ def pilot(
     >>> pilot(x, y, kernels="paper2")
     Alternative(d=2, pilot of 200 rows each)
     """
-    data = read_samples(x, y, Options.of(scale, columns, exclude, nan_policy))
+    data = by_policy(
+        nan_policy,
+        lambda policy: read_samples(x, y, Options.of(scale, columns, exclude, policy)),
+    )
     x, y = data.x, data.y
     n = min(len(x), len(y))
     if n < FEWEST_ROWS:

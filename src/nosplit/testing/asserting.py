@@ -13,8 +13,8 @@ from nosplit._support.types import Array
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path
-from nosplit.data.options import Options
-from nosplit.data.samples import one_sample, two_samples
+from nosplit.data.options import Options, by_policy
+from nosplit.data.samples import Samples, one_sample, two_samples
 from nosplit.engines.files.two_sample import open_both
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
@@ -41,7 +41,7 @@ def assert_same_distribution(
     rng: Seed = 0,
     columns: Any = None,
     exclude: Any = None,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
     workers: int | None = None,
 ) -> None:
     """Raise an AssertionError if two samples do not come from the same distribution.
@@ -74,10 +74,14 @@ def assert_same_distribution(
     AssertionError: The samples differ: none of 9,999 draws is as extreme...
     """
     generator, error = check_rng(rng), _check_error(error)
-    options = Options.of(None, columns, exclude, nan_policy)
-    if is_path(x) or is_path(y):
-        x, y, options = open_both(x, y).whole(options)
-    data = two_samples(x, y, options).checked()
+
+    def read(policy: str) -> tuple[Any, Any, Options, Samples]:
+        rows = (x, y, Options.of(None, columns, exclude, policy))
+        if is_path(x) or is_path(y):
+            rows = open_both(x, y).whole(rows[2])
+        return *rows, two_samples(*rows).checked()
+
+    x, y, options, data = by_policy(nan_policy, read)
     _check_size(*data.shape[:2], error)
     found = _first(x, y, options, generator, workers)
     if found is not None and is_confirmed(data, options, error, generator, workers):

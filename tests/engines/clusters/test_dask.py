@@ -145,6 +145,8 @@ def test_missing_values_against_memory(here, policy, table):
     res = nosplit.dask.two_sample_test(dask_x, dask_y, nan_policy=policy, **FEW)
     assert_same(res, in_memory(x, y, nan_policy=policy))
     assert res.n_left_out >= (gaps.sum() if policy == "omit" else 0)
+    if table and policy == "indicate":
+        assert_same(nosplit.dask.two_sample_test(dask_x, dask_y, **FEW), res)
 
 
 def test_rare_missing_values_are_compared(here):

@@ -88,6 +88,9 @@ def test_missing_values_against_memory(written, policy):
     res = nosplit.spark.two_sample_test(x, y, **options, **FEW)
     assert_same(res, in_memory(x_rows, y_rows, **options))
     assert (res.n_left_out > 700) == (policy == "omit")  # besides the pilot rows
+    if policy == "indicate":
+        options["nan_policy"] = "auto"
+        assert_same(nosplit.spark.two_sample_test(x, y, **options, **FEW), res)
 
 
 # -- a worker that dies ----------------------------------------------------------------------------

@@ -143,7 +143,9 @@ def test_tables_with_missing_values_against_memory(large, policy):
     else:  # the lone gaps of both samples are compared, whether or not they are in the pilot
         assert [column.indicated for column in found.encoding.columns[:3]] == [True, True, False]
     with pytest.raises(InputError, match="missing"):
-        nosplit.two_sample_test("x.parquet", "y.parquet", **FEW)
+        nosplit.two_sample_test("x.parquet", "y.parquet", nan_policy="raise", **FEW)
+    default = nosplit.two_sample_test("x.parquet", "y.parquet", **FEW)
+    assert_same(default, nosplit.two_sample_test(x, y, nan_policy="indicate", **FEW))
 
 
 def test_columns_are_picked_and_scaled_against_memory(large):

@@ -52,7 +52,7 @@ def compare(
     columns: Columns = None,
     exclude: Exclude = None,
     scale: Scale = None,
-    nan_policy: NanPolicy = "raise",
+    nan_policy: NanPolicy = "auto",
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,

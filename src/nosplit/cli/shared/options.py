@@ -64,7 +64,11 @@ Scale = Annotated[
     ),
 ]
 NanPolicy = Annotated[
-    str, typer.Option(help="Missing values: raise, omit or indicate.", metavar="NAME")
+    str,
+    typer.Option(
+        help="Missing values: raise, omit or indicate (compare them, too: what tables do).",
+        metavar="NAME",
+    ),
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
 

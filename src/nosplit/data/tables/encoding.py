@@ -197,7 +197,7 @@ class Encoding:
                 )
         check_finite_columns(raws, self.names, source.label)
         if self.nan_policy == "raise":
-            check_present([raws], self.names, [source.label])
+            check_present([raws], self.names, [source.label], self.table)
         return raws
 
     def rows_of(self, raws: Sequence[Raw], kept: Mask) -> Array:
@@ -287,8 +287,8 @@ class Encoding:
         parts += [f"{categories:,} categorical"] * bool(categories)
         indicated = sum(c.indicated for c in self.columns)
         parts += [f"{indicated:,} with missing values"] * bool(indicated)
-        idle = sum(c.idle for c in self.columns)
-        return ", ".join(parts + [f"{idle:,} with nothing to compare"] * bool(idle))
+        idle = [c.name for c in self.columns if c.idle]
+        return ", ".join(parts + [f"nothing to compare in {listed(idle)}"] * bool(idle))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

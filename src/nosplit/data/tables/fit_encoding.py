@@ -23,15 +23,17 @@ from nosplit.data.matching import (
     picked,
     present_rows,
 )
-from nosplit.data.options import NONE, ROBUST, Options
+from nosplit.data.options import NONE, ROBUST, Options, by_policy
 from nosplit.data.tables.encoding import Column, Encoding, Mask
 from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
 from nosplit.errors import InputError
 
 __all__ = [
+    "GAPS",
     "Read",
     "fit_encoding",
     "fit_scales",
+    "gaps_note",
     "read_one",
     "read_two",
     "robust_scale",
@@ -67,7 +69,7 @@ class Read:
             for name, raws in zip(names, zip(*samples, strict=True), strict=True)
         ]
         if options.nan_policy == "raise":
-            check_present(samples, names, labels)
+            check_present(samples, names, labels, sources[0].table)
         omit = options.nan_policy == "omit"
         kept = [present_rows(r) if omit else np.ones(len(r[0].values), np.bool_) for r in samples]
         return cls(sources, names, kinds, samples, kept, options)
@@ -92,6 +94,10 @@ class Read:
         index = list(dict.fromkeys(name for source in self.sources for name in source.index))
         if index:
             yield f"An index of pandas was left out: {listed(index)}."
+        if self.options.nan_policy == "indicate":
+            columns = zip(self.names, zip(*self.samples, strict=True), strict=True)
+            gaps = [n for n, raws in columns if any(np.isnan(raw.values).any() for raw in raws)]
+            yield from gaps_note(gaps)
 
     @property
     def _both(self) -> Iterator[tuple[list[Raw], Mask]]:
@@ -115,6 +121,15 @@ class Read:
                 f"`{source.label}` must have at least 2 rows in which nothing is missing, got "
                 f"{count} of {len(keep):,}.{hint}"
             )
+
+
+GAPS = "Values are missing in"
+
+
+def gaps_note(columns: Sequence[str]) -> Iterator[str]:
+    """A line on the columns in which values are missing, if there are any."""
+    if columns:
+        yield (f"{GAPS} {listed(columns)}: that they are is compared, too (nan_policy='indicate').")
 
 
 def _fit_column(column: Column, pooled: Array, scaled: bool, policy: str) -> Column:
@@ -206,7 +221,7 @@ def fit_encoding(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
-    nan_policy: str = "raise",
+    nan_policy: str = "auto",
 ) -> Encoding:
     """Find out how tables become rows of numbers, from one or two of them.
 
@@ -219,14 +234,19 @@ def fit_encoding(
         standard deviation where that is 0). None: yes for tables, no for arrays.
     columns, exclude : names
         The columns to look at, or to leave out; positions for arrays.
-    nan_policy : {"raise", "omit", "indicate"}
+    nan_policy : {"auto", "raise", "omit", "indicate"}
         Where values are missing: an error, leave out the row, or compare what is missing too.
+        "auto": compare it in tables; an error in arrays.
 
     Returns
     -------
     Encoding
     """
-    options = Options.of(scale, columns, exclude, nan_policy)
-    if y is None:
-        return read_one(as_frame(x, "x"), options).encoding()
-    return read_two([as_frame(x, "x"), as_frame(y, "y")], options).encoding()
+
+    def fitted(policy: str) -> Encoding:
+        options = Options.of(scale, columns, exclude, policy)
+        if y is None:
+            return read_one(as_frame(x, "x"), options).encoding()
+        return read_two([as_frame(x, "x"), as_frame(y, "y")], options).encoding()
+
+    return by_policy(nan_policy, fitted)
