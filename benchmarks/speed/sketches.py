@@ -2,9 +2,10 @@
 
     python -m benchmarks.speed.sketches
 
-The time of a row is the difference between a test of samples and one of samples twice as large: all
-that is done with a row, from the look at whether it is finite to its place in a cell. What a test
-costs whatever the rows, as the random draws, is in neither. The best of several runs counts.
+The time of a row is the difference between a test and one of samples twice as large: all that is
+done with a row, columns by themselves and in pairs included. That of its waves is the difference
+which twice as many frequencies make to that: dealing, sines, cosines and sums. What a test costs
+whatever the rows, as its draws, is in neither. The best of several runs counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from nosplit import Gaussian, Sketch, two_sample_test
+from nosplit import Exact, Gaussian, Sketch, two_sample_test
 
 
 def best_of(times: int, *works) -> list[float]:
@@ -31,9 +32,9 @@ def best_of(times: int, *works) -> list[float]:
 
 def sketch(x, frequencies) -> None:
     """A test with one kernel of two halves of some rows."""
-    kernels, pairs = [Gaussian(2.0)], Sketch(frequencies=frequencies)
+    options = {"pairs": Sketch(frequencies=frequencies), "calibration": Exact(99), "workers": 1}
     half = len(x) // 2
-    two_sample_test(x[:half], x[half:], kernels=kernels, pairs=pairs, workers=1)
+    two_sample_test(x[:half], x[half:], kernels=[Gaussian(2.0)], **options)
 
 
 def plain(blocks, W, function) -> None:
@@ -49,22 +50,23 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args()
     n, F = options.rows, options.frequencies
-    print("| p | sketch, ns a row | cos(x @ W), ns | x @ W, ns | over cos | over x @ W |")
-    print("|--:|--:|--:|--:|--:|--:|")
+    print("| p | a row, ns | its waves | cos(x @ W) | x @ W | waves over cos | over x @ W |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
     for p in options.columns:
         rng = np.random.default_rng(0)
         x = rng.standard_normal((2 * n, p), dtype=np.float32)
         W = rng.standard_normal((p, F), dtype=np.float32)
         blocks = [x[i : i + 4096] for i in range(0, n, 4096)]
-        small, large, cosine, product = best_of(
+        *tests, cosine, product = best_of(
             options.times,
-            partial(sketch, x[:n], F),
-            partial(sketch, x, F),
+            *(partial(sketch, rows, f) for f in (F, 2 * F) for rows in (x[:n], x)),
             partial(plain, blocks, W, np.cos),
             partial(plain, blocks, W, np.asarray),
         )
-        ns = (1e9 * t / n for t in (large - small, cosine, product))
-        ratios = f"{(large - small) / cosine:.2f} | {(large - small) / product:.2f}"
+        row, finer = tests[1] - tests[0], tests[3] - tests[2]
+        waves = finer - row
+        ns = (1e9 * t / n for t in (row, waves, cosine, product))
+        ratios = f"{waves / cosine:.2f} | {waves / product:.2f}"
         print(f"| {p} | " + " | ".join(f"{t:.0f}" for t in ns) + f" | {ratios} |", flush=True)
 
 

@@ -84,9 +84,9 @@ class DependentRowsWarning(NosplitWarning):
 
     Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
     near rows are more alike than far ones. A test that takes rows to be independent then rejects
-    too often: say `dependent=True`, or thin the chain. A stream swaps longer blocks instead, and
-    says so, or that there are too few of them. Independent rows that were sorted look the same;
-    shuffled rows do not.
+    too often. Tests of two samples exchange blocks of rows instead, and say that the result is
+    approximate, or that there are too few blocks. For a test of fit say `dependent=True`, or thin
+    the chain.
     """
 
 

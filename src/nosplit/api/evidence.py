@@ -33,8 +33,8 @@ __all__ = ["look_for", "pooled_outcome", "sees_all"]
 def sees_all(recipe: Recipe, method: Method | None, how: Plan) -> bool:
     """Whether a test looks at columns and flattened spectra, too.
 
-    Kernels that were asked for are all that is looked at: who asks for a linear one asks whether
-    means differ, and no column must answer more than that.
+    Kernels that were asked for are all that is looked at: whoever asks for a linear one asks
+    whether means differ, and no column must answer more than that.
     """
     adaptive = isinstance(settle(method, how.calibration), Adaptive)
     everything = isinstance(how.pairing, Complete) and isinstance(how.calibration, Exact)

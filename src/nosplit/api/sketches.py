@@ -101,7 +101,7 @@ def sketched_fit(
 ) -> SketchOutcome:
     """Test whether rows of these scores come from their model, by sums of Stein features.
 
-    `doubts` are what is known already against random signs; without any, the sums are asked.
+    `doubts` say why random signs are not to be trusted; without any, the sums are looked at.
     """
     pairing = _sketch_of(how)
     deal = deal_of(len(x), pairing.cells, rng, fewest=1, shuffle=shuffle)

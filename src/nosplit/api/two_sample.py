@@ -1,4 +1,4 @@
-"""The public functions: validate → plan → accumulate → test → result."""
+"""The two-sample test: validate → plan → sum cells, or look at pairs → result."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where rows do not fit in memory: the same moments, from files, streams and clusters."""
+"""Where rows lie: the same sums of cells from memory, files, streams and clusters."""

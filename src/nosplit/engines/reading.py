@@ -34,7 +34,7 @@ class Columns:
         return len(self.raws[0].values)
 
     def slice(self, start: int, length: int) -> Columns:
-        """Some rows in a row."""
+        """Some consecutive rows."""
         return Columns([Raw(r.kind, r.values[start : start + length]) for r in self.raws])
 
 

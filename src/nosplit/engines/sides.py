@@ -41,7 +41,7 @@ class SampleSide(Protocol):
         ...
 
     def pilot(self, rows: Index) -> Any:
-        """Rows with some numbers, ascending."""
+        """Rows of given numbers, ascending."""
         ...
 
     def sums(self, task: SketchTask, side: int, workers: int | None, step: Step | None) -> CellSums:
@@ -68,7 +68,7 @@ class Sides:
         return self.x.census(), self.y.census()
 
     def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
-        """Rows with some numbers of both, looked for at the same time."""
+        """Rows of given numbers of both, looked for at the same time."""
         both = (self.x, x), (self.y, y)
         if n_workers(self.workers) == 1:
             return self.x.pilot(x), self.y.pilot(y)

@@ -52,7 +52,7 @@ __all__ = [
     "sketch_test",
 ]
 
-# Rows that are made numbers of at once.
+# Rows that become numbers at once.
 ROWS = 1 << 14
 _NONE = np.zeros(0, np.int64)
 
@@ -78,7 +78,7 @@ class Census:
 
 @dataclass(frozen=True, eq=False)
 class SketchTask:
-    """What is done with rows wherever they are: made numbers of, and added to their cells.
+    """What is done with rows wherever they are: they become numbers, and are added to their cells.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Pair(Protocol):
         ...
 
     def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
-        """Rows with some numbers, ascending, of both: tables, arrays or `Frame`."""
+        """Rows of given numbers, ascending, of both: tables, arrays or `Frame`."""
         ...
 
     def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:

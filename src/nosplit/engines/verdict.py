@@ -50,8 +50,8 @@ def sketch_result(
     workers : int, optional
         Threads; all cores by default.
     default : bool
-        Whether no kernels were asked for. Those that were are all that is ranked: who asks for a
-        linear one asks whether means differ. What columns show is told all the same.
+        Whether no kernels were asked for. Those that were are all that is ranked: whoever asks for
+        a linear one asks whether means differ. What columns show is told all the same.
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)

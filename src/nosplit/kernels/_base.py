@@ -198,7 +198,7 @@ def _matrix(name: str, rows: npt.ArrayLike) -> Rows:
 
 
 def check_base(base: str, known: tuple[str, ...]) -> None:
-    """Complain of a base quantity that is not among those known."""
+    """Refuse a base quantity that is not known."""
     if base not in known:
         names = ", ".join(map(repr, known))
         raise InputError(f"`base` must be one of {names}, got {base!r}.")

@@ -111,7 +111,7 @@ class LinearPairs:
 
 @dataclass(frozen=True)
 class Adjacent:
-    """The pairs (2i, 2i + 1): the same law as `LinearPairs`, for streams and partitions."""
+    """The pairs (2i, 2i + 1): the same law as `LinearPairs`, for streams and large files."""
 
     def n_pairs(self, n_units: int) -> int:
         """Number of pairs of `n_units` units."""
@@ -232,7 +232,7 @@ def _all_pairs(units: range, size: int) -> Iterator[Job]:
 class Sketch(Complete):
     """All pairs of cells, each the sum of the features of many rows.
 
-    Rows are dealt to cells at random; a kernel is approached by waves of random frequencies. All
+    Rows are dealt to cells at random; a kernel is approximated by waves of random frequencies. All
     pairs of rows but those inside a cell are seen, at a cost linear in the rows.
 
     Parameters

@@ -44,7 +44,7 @@ class Deal:
     key : int or None
         Picks the permutation; None leaves rows in their order, so that cells are runs of rows.
     block : int
-        Rows in a row that are dealt together, where rows depend on those before them.
+        Consecutive rows that are dealt together, where rows depend on those before them.
     """
 
     n: int
@@ -68,7 +68,7 @@ class Deal:
         return np.asarray(self.places(first, count) // self.c, dtype=np.int32)
 
     def places(self, first: int, count: int) -> Index:
-        """Places π(i) of some rows in a row."""
+        """Places π(i) of consecutive rows."""
         if self.key is None:
             return np.arange(first, first + count)
         if self.block > 1:
@@ -102,7 +102,7 @@ class Deal:
         return rows.astype(np.int64)
 
     def _before(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """What the bijection of all numbers of so many bits leads to these values from."""
+        """The numbers that the bijection of all numbers of so many bits turns into these values."""
         mask = np.uint64((1 << self._bits) - 1)
         half = np.uint64((self._bits + 1) // 2)
         for added, factor in self._constants[::-1]:

@@ -1,6 +1,6 @@
 """The inner loops on base quantities: kernel values, and their mean and scatter.
 
-A block of pairs is worked off in two steps that stay in the cache: base quantities of C
+A block of pairs is processed in two steps that stay in the cache: base quantities of C
 combinations of rows for M pairs, (C, M), then all kernels of those, summed over the combinations
 with weights: values (d, M).
 """

@@ -62,8 +62,8 @@ def compare(
     """Test whether two files hold samples from the same distribution.
 
     Files are .npy, .npz (file.npz:name picks an array), .csv with or without a line of names,
-    .parquet, or folders or quoted globs of .parquet files. Large ones are read in one pass. Either
-    may be a profile, which `nosplit profile` writes.
+    .parquet, or folders or quoted globs of .parquet files. Large ones are never held in memory.
+    Either may be a profile, which `nosplit profile` writes.
     """
     check_alpha(alpha)
     check_report(report, no_rows)

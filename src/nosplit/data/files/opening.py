@@ -82,7 +82,7 @@ def open_source(path: str | os.PathLike[str]) -> Source:
 
 
 def _check_file(path: str, file: Path) -> None:
-    """Refuse what is there but no file: a pipe without a writer would be waited for, for ever."""
+    """Refuse what exists and is no file: reading a pipe without a writer would never end."""
     with reading(path, "file"):
         if file.exists() and not (file.is_file() or file.is_dir()):
             raise InputError(f"`{path}` must be a file, got a device or a pipe.")

@@ -6,9 +6,6 @@ batch takes its share of all of them. A batch is then like all of the file, even
 sorted (but not if those of every row group are, on their own: they can only be read from their
 beginnings). What a strand keeps in memory is a page of every column; batches that fit the pages
 cost a third less than others, because no page is fetched from memory twice.
-
-Random row groups one after the other would not do: with few of them at a time, x and y of a unit
-differ because their row groups do, and 38 of 40 tests of sorted files rejected wrongly.
 """
 
 from __future__ import annotations

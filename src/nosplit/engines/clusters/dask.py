@@ -80,7 +80,7 @@ class Partitions:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
     def pick(self, rows: Index) -> list[Any]:
-        """Rows with some numbers, ascending, in pieces; partitions without any are not read."""
+        """Rows of given numbers, ascending, in pieces; partitions without any are not read."""
         cuts = np.searchsorted(rows, self.firsts)
         return [
             delayed(_picked_rows)(part, rows[start:stop] - first, length)
@@ -155,7 +155,7 @@ class DaskPair:
         return self.x.census, self.y.census
 
     def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
-        """Rows with some numbers, brought here."""
+        """Rows of given numbers, brought here."""
         found = compute(self.x.pick(x), self.y.pick(y))
         return _together(found[0]), _together(found[1])
 

@@ -90,7 +90,7 @@ class Counted:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
     def pick(self, rows: Index) -> pa.Table:
-        """Rows with some numbers, ascending, brought here."""
+        """Rows of given numbers, ascending, brought here."""
         firsts = self.firsts
 
         def pick(batches: Batches) -> Batches:
@@ -213,7 +213,7 @@ class SparkPair:
         return self.x.census, self.y.census
 
     def pilot(self, x: Index, y: Index) -> tuple[pa.Table, pa.Table]:
-        """Rows with some numbers, brought here."""
+        """Rows of given numbers, brought here."""
         return self.x.pick(x), self.y.pick(y)
 
     def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:

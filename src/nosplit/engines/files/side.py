@@ -97,7 +97,7 @@ class FileSide:
             first += len(batch)
 
     def pilot(self, rows: Index) -> Any:
-        """Rows with some numbers, ascending: at once from an array, else in a pass of their own."""
+        """Rows of given numbers, ascending: at once from an array, else in a pass of their own."""
         if isinstance(self.source, ArrayFile) and self.options.nan_policy != "omit":
             return self.source.values[rows]
         found = []

@@ -38,7 +38,7 @@ class GoodnessOfFitAccumulator(Accumulator):
     kernels : None, Kernel, sequence of them or callable
         As in `goodness_of_fit_test`. Bandwidths come from the first 500 rows, then they are fixed.
     pairs : "adjacent" or int
-        As in `TwoSampleAccumulator`.
+        The pairs (2i, 2i + 1) of units; or, for an int R, those of each unit with the R after it.
     limit : int
         Rows that may wait.
     encoding : Encoding, optional

@@ -34,7 +34,7 @@ class IndependenceAccumulator(Accumulator):
     unit_size : int
         Observations to a unit.
     pairs : "adjacent" or int
-        As in `TwoSampleAccumulator`.
+        The pairs (2i, 2i + 1) of units; or, for an int R, those of each unit with the R after it.
     limit : int
         Observations that may wait.
     encodings : pair of Encoding, optional

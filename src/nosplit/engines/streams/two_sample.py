@@ -57,7 +57,7 @@ class TwoSampleAccumulator(Accumulator):
         the four may be the one of x under H₀.
     pairs : "sketch", Sketch or "adjacent"
         `Sketch(cells=…, frequencies=…)` says how many blocks of a long stream there are at least,
-        and how well kernels are approached. "adjacent" is the paper's estimate on pairs
+        and how well kernels are approximated. "adjacent" is the paper's estimate on pairs
         (2i, 2i + 1) of units instead, with its closed form: asymptotic, and it finds far less.
     limit : int
         Rows of either side that may wait for the other; what comes beyond is dropped and counted.

@@ -208,7 +208,7 @@ def densities(_: Rows) -> list[Verdict]:
 
 
 def beyond(rows: Rows) -> list[Verdict]:
-    """Ours."""
+    """What more pairs and smaller samples show: our claims, not the paper's."""
     windows = ["linear", "window2", "window5", "window20"]
     return [
         none_fails(

@@ -37,7 +37,7 @@ def choose(
     """The most powerful test that fits the budget and is still calibrated.
 
     Exact and complete if it fits; else a sketch, which is exact and sees all pairs through
-    features, with as many frequencies as fit. Windows and closed forms are for who asks for them.
+    features, with as many frequencies as fit. Windows and closed forms have to be asked for.
     """
     budget = check_budget(budget)
     if method is not None and not isinstance(method, Adaptive):

@@ -1,7 +1,7 @@
 """Random frequencies: kernels as inner products of finitely many cosines and sines.
 
-A kernel that is a mixture of waves, k(x, x') = E cos(ω'(x - x')), is approached by the mean over a
-few ω drawn from the mixture (random Fourier features). Columns of categories take part by their
+A kernel that is a mixture of waves, k(x, x') = E cos(ω'(x - x')), is approximated by the mean over
+a few ω drawn from the mixture (random Fourier features). Columns of categories take part by their
 phase: every value of a category has its own, so that the mean over frequencies is 1 where two
 values are equal and 0 where they are not. The approximate kernel is a kernel, too: how many
 frequencies there are changes what a test finds, never its level.

@@ -1,4 +1,4 @@
-"""What the tests need of normal vectors: whitening, selection of one, the polyhedral lemma.
+"""Whitening: covariance matrices factored, so that statistics become uncorrelated.
 
 Everything here takes d numbers and a d x d matrix. Arrays may carry a leading batch axis: `tau`
 is (B, d) and `cov` (1, d, d), shared by the batch, or (B, d, d).

@@ -91,7 +91,7 @@ def sketch_observations(
 ) -> ShiftSums:
     """The sketch of observations in memory, by as many threads as there are workers.
 
-    CellUnits are q neighbours in the order in which `deal` puts the rows.
+    Units are q neighbours in the order in which `deal` puts the rows.
     """
     order = np.empty(deal.n, np.int64)
     order[deal.places(0, deal.n)] = np.arange(deal.n)
