@@ -44,6 +44,9 @@ from nosplit.kernels import (
 from nosplit.methods import OST, Adaptive, Best, ChiBar, Naive, Nonnegative, Split, Wald
 from nosplit.methods.normal.polyhedral import polyhedral_truncation
 from nosplit.methods.normal.whitening import Whitening, optimal_weights
+from nosplit.monitor.explanation import MonitorExplanation
+from nosplit.monitor.independence import IndependenceMonitor
+from nosplit.monitor.two_sample import Monitor
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Blocks, Sketch
 from nosplit.power.alternative import Alternative
@@ -79,11 +82,14 @@ __all__ = [
     "Gaussian",
     "GoodnessOfFitAccumulator",
     "IndependenceAccumulator",
+    "IndependenceMonitor",
     "InputError",
     "Laplace",
     "Linear",
     "Matern",
     "Moments",
+    "Monitor",
+    "MonitorExplanation",
     "Naive",
     "NearCopyWarning",
     "Nonnegative",

@@ -37,8 +37,9 @@ from nosplit.methods.normal.laws import Flips
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
     DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
-    IndependenceAccumulator
-    InputError Laplace Linear Matern Moments Naive NearCopyWarning Nonnegative NosplitWarning
+    IndependenceAccumulator IndependenceMonitor
+    InputError Laplace Linear Matern Moments Monitor MonitorExplanation
+    Naive NearCopyWarning Nonnegative NosplitWarning
     NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
     UnsafeAsymptoticsWarning Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
@@ -59,6 +60,8 @@ SIGNATURES = {
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, unit_size=8",
+    "Monitor": "reference=None, *, alpha=0.05, guarantee='ever', every=None, block=1, "
+    "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
     "load_profile": "path",

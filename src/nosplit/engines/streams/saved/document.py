@@ -8,23 +8,41 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from nosplit._support.replacing import kind_of, replace_file
 from nosplit.errors import FileError
 
-__all__ = ["LARGEST", "FileError", "read_document", "write_document"]
+__all__ = ["LARGEST", "DocumentForm", "FileError", "read_document", "write_document"]
 
-FORMAT = "nosplit accumulator"
-VERSION = 2
+
+class DocumentForm(NamedTuple):
+    """What a file holds, and the version of how it does."""
+
+    name: str
+    version: int
+
+    @property
+    def title(self) -> str:
+        """What a file says it is."""
+        return f"nosplit {self.name}"
+
+    def __str__(self) -> str:
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name} file"
+
+
+ACCUMULATOR = DocumentForm("accumulator", 2)
 # Bytes of the largest file that is read or written.
 LARGEST = 256 << 20
 
 
-def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
+def write_document(
+    path: str | os.PathLike[str], body: dict[str, Any], form: DocumentForm = ACCUMULATOR
+) -> None:
     """Write a document in place of what was there; on failure, what was there stays."""
     try:
-        data = json.dumps({"format": FORMAT, "version": VERSION, **body}, allow_nan=False).encode()
+        head = {"format": form.title, "version": form.version}
+        data = json.dumps({**head, **body}, allow_nan=False).encode()
     except ValueError as error:
         raise FileError(f"`{path}` cannot be written: numbers are not finite.") from error
     if len(data) > LARGEST:
@@ -35,28 +53,26 @@ def write_document(path: str | os.PathLike[str], body: dict[str, Any]) -> None:
     replace_file(path, lambda stream: stream.write(data))
 
 
-def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_document(path: str | os.PathLike[str], form: DocumentForm = ACCUMULATOR) -> dict[str, Any]:
     """The document in a file, once it is known to be one that this version can read."""
     data = _read(path)
     try:
         body = json.loads(data, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         reason = "it ends too early" if data.startswith(b'{"format"') else "it is another kind"
-        raise FileError(
-            f"`{path}` is not an accumulator file, or is damaged ({reason})."
-        ) from error
-    if not isinstance(body, dict) or body.get("format") != FORMAT:
-        raise FileError(f"`{path}` is not an accumulator file: it holds other JSON.")
+        raise FileError(f"`{path}` is not {form}, or is damaged ({reason}).") from error
+    if not isinstance(body, dict) or body.get("format") != form.title:
+        raise FileError(f"`{path}` is not {form}: it holds other JSON.")
     version = body.get("version")
-    if type(version) is not int or version != VERSION:
-        older = type(version) is int and version < VERSION
+    if type(version) is not int or version != form.version:
+        older = type(version) is int and version < form.version
         hint = (
             "An older nosplit wrote it, which kept other numbers: make it again from the data."
             if older
             else "A newer nosplit wrote it: use that one to read it."
         )
         shown = str(version)[:20]
-        raise FileError(f"`{path}` must be of version {VERSION}, got {shown}. {hint}")
+        raise FileError(f"`{path}` must be of version {form.version}, got {shown}. {hint}")
     return body
 
 

@@ -1,0 +1,1 @@
+"""Bets on pairs: what is bet on, what is learned, and the wealth that it makes."""
