@@ -9,12 +9,14 @@ from nosplit.api.independence import independence_test
 from nosplit.api.means import joint_normal_test, mean_test
 from nosplit.api.plan import plan
 from nosplit.api.profile import load_profile, profile
+from nosplit.api.several.k_sample import k_sample_test
 from nosplit.api.two_sample import two_sample_test
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots import plot
 from nosplit.describe.plots.power import plot_calibration, plot_power
 from nosplit.describe.report import report
+from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.engines.streams.goodness_of_fit import GoodnessOfFitAccumulator
 from nosplit.engines.streams.independence import IndependenceAccumulator
 from nosplit.engines.streams.saved.loading import load_accumulator
@@ -84,6 +86,7 @@ __all__ = [
     "IndependenceAccumulator",
     "IndependenceMonitor",
     "InputError",
+    "KSampleResult",
     "Laplace",
     "Linear",
     "Matern",
@@ -99,6 +102,7 @@ __all__ = [
     "PowerCurve",
     "PowerPrediction",
     "Profile",
+    "SampleComparison",
     "SampleSize",
     "SeedSensitivity",
     "Sketch",
@@ -116,6 +120,7 @@ __all__ = [
     "goodness_of_fit_test",
     "independence_test",
     "joint_normal_test",
+    "k_sample_test",
     "load_accumulator",
     "load_profile",
     "mean_test",

@@ -36,6 +36,7 @@ from nosplit.methods.normal.laws import Flips
 
 NAMES = """
     Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
+    KSampleResult SampleComparison
     DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
     IndependenceAccumulator IndependenceMonitor
     InputError Laplace Linear Matern Moments Monitor MonitorExplanation
@@ -43,6 +44,7 @@ NAMES = """
     NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
     UnsafeAsymptoticsWarning Wald Whitening Wild
     calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
+    k_sample_test
     load_accumulator load_profile mean_test models optimal_weights plan plot
     polyhedral_truncation profile report two_sample_test
     Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
@@ -53,13 +55,16 @@ NAMES = """
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
-    "workers=None, progress=False",
+    "paired=False, strata=None, groups=None, workers=None, progress=False",
+    "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
+    "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
+    "scale=None, columns=None, exclude=None, workers=None",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
-    "columns=None, exclude=None, workers=None, progress=False, unit_size=8",
+    "columns=None, exclude=None, strata=None, workers=None, progress=False, unit_size=8",
     "Monitor": "reference=None, *, alpha=0.05, guarantee='ever', every=None, block=1, "
     "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
@@ -74,7 +79,8 @@ SIGNATURES = {
     "sample_size": "alternative, *, power=0.8, limit=1000000, alpha=0.05, method='auto', "
     "pairs='auto', calibration='auto', budget=1.0, trials=4000, rng=0",
     "plan": "*, n, m=None, p=1, categorical=0, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, test='two_sample'",
+    "calibration='auto', budget=1.0, test='two_sample', paired=False, strata=None, groups=None, "
+    "samples=None",
     "report": "res, x=None, y=None, *, path, alpha=0.05, rows=True, title=None, "
     "labels=None, names=None, options=None",
 }
@@ -112,8 +118,9 @@ def test_only_data_is_positional():
         if not inspect.isfunction(function):
             continue
         parameters = inspect.signature(function).parameters.values()
-        # A report can do without the data.
-        optional = [p for p in parameters if p.default is not p.empty and p.name not in ("x", "y")]
+        # A report can do without the data, and samples without labels.
+        data = ("x", "y", "labels")
+        optional = [p for p in parameters if p.default is not p.empty and p.name not in data]
         assert all(p.kind is p.KEYWORD_ONLY for p in optional), name
 
 

@@ -12,6 +12,9 @@ from nosplit.api.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
+from nosplit.designs.independence import StrataUnits, units_in_strata
+from nosplit.designs.labels import is_name, label_policy, labels_of_rows, strata_in
+from nosplit.designs.two_sample import leaving_out
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import Exact
@@ -23,7 +26,7 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run
 from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.methods import Method
-from nosplit.pairs.dealing import Natural, shuffled
+from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]
@@ -44,6 +47,7 @@ def independence_test(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
+    strata: Any = None,
     workers: int | None = None,
     progress: bool = False,
     unit_size: int = 8,
@@ -80,6 +84,10 @@ def independence_test(
         As in `two_sample_test`. Rows are left out in which x or y is missing; columns are named
         for tables only, those of x and y in one list, and a table of which none is named keeps
         all.
+    strata : str, or sequence, optional
+        The name of a column of x or of y, which is then no part of it, or a label of every
+        observation. y changes places inside strata only: the test is of independence given the
+        stratum, exact. Strata of one observation are left out.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -103,31 +111,48 @@ def independence_test(
     (True, 'exact')
     """
     check_flags(shuffle=shuffle, progress=progress)
-    x, y = read_if_path(x), read_if_path(y)
-    (x, y), encodings, left_out = by_policy(
+    given = read_if_path(x), read_if_path(y)
+    labelled: tuple[str, ...] = ()
+    if strata is not None and is_name(strata):
+        strata_in(strata, given)
+        labelled = (strata,)
+    (x, y), encodings, kept = by_policy(
         nan_policy,
-        lambda policy: two_variables(x, y, Options.of(scale, columns, exclude, policy)),
+        lambda policy: two_variables(
+            *given, leaving_out(Options.of(scale, columns, exclude, policy), labelled)
+        ),
     )
     left, right = as_variables(x, y, encodings)
     generator, chosen = check_rng(rng), as_method(method)
-    sizes = _sizes(left, right, kernels, unit_size)
-    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     n, discrete = len(left.rows), (left.discrete, right.discrete)
+    kept = np.ones(n, np.bool_) if kept is None else kept
+    left_out = len(kept) - n
+    cut: StrataUnits | None = None
+    if strata is not None:
+        labels = labels_of_rows(strata, given, kept, "strata", label_policy(nan_policy))
+        cut = units_in_strata(labels, check_unit_size(unit_size), generator if shuffle else None)
+    sizes = _sizes(left, right, kernels, unit_size, cut)
+    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     columns, encoding = (
         column_names(left, right),
         None if encodings == [None, None] else tuple(encodings),
     )
     if isinstance(how.pairing, Sketch):
+        if cut is not None:
+            rows, q = cut.alike(unit_size, generator)
+            left, right = left.some(rows), right.some(rows)
+            sizes, shuffle = replace(sizes, q=float(q)), False
         done = sketched_independence(
             left, right, kernels, sizes, how, chosen, generator, shuffle, workers
         )
-        return done.result(INDEPENDENCE, n + left_out, encoding, columns)
+        result = done.result(INDEPENDENCE, n + left_out, encoding, columns)
+        return result if cut is None else replace(result, design=cut.said)
     units = HsicUnits(
         left.rows,
         right.rows,
-        shuffled(n, generator) if shuffle else Natural(),
+        _order(n, cut, generator if shuffle else None),
         TensorBank(()),
-        np.arange(sizes.n_units + 1) * n // sizes.n_units,
+        np.arange(sizes.n_units + 1) * n // sizes.n_units if cut is None else cut.starts,
         range(sizes.n_units),
     )
     units = replace(units, bank=TensorBank(fit_tensors(kernels, units, discrete)))
@@ -140,23 +165,35 @@ def independence_test(
         question=INDEPENDENCE,
         kernels=units.bank.kernels,
         n_units=units.n_units,
-        n_used=n,
-        n_left_out=left_out,
+        n_used=n if cut is None else len(cut.rows),
+        n_left_out=left_out if cut is None else n - len(cut.rows) + left_out,
         columns=columns,
         encoding=encoding,
+        design=None if cut is None else cut.said,
     )
+
+
+def _order(n: int, cut: StrataUnits | None, rng: np.random.Generator | None) -> Order:
+    """The order in which observations are dealt to units."""
+    if cut is not None:
+        return Permuted(cut.rows)
+    return Natural() if rng is None else shuffled(n, rng)
 
 
 # -- cost --------------------------------------------------------------------------------------
 
 
-def _sizes(x: Variable, y: Variable, kernels: TensorKernels, unit_size: int) -> HsicSizes:
+def _sizes(
+    x: Variable, y: Variable, kernels: TensorKernels, unit_size: int, cut: StrataUnits | None
+) -> HsicSizes:
     unit_size = check_unit_size(unit_size)
     discrete = (x.discrete, y.discrete)
     bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
     n = len(x.rows)
     # At most n // 2: a unit of one observation has no covariance.
     N = max(2, min(round(n / unit_size), n // 2))
+    if cut is not None:
+        n, N = len(cut.rows), cut.n_units
     columns = x.rows.shape[1] + y.rows.shape[1]
     factors = sum(len(f) for f in bank.factors)
     return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)

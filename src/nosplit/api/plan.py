@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nosplit._support.checks import check_int, resolve
 from nosplit.data.samples import some_columns
+from nosplit.designs.planned import PlannedDesign
+from nosplit.designs.two_sample import check_exact
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
@@ -19,7 +23,7 @@ from nosplit.pairs.pairing import Pairing
 
 __all__ = ["plan"]
 
-TESTS = "two_sample", "goodness_of_fit", "independence"
+TESTS = "two_sample", "k_sample", "goodness_of_fit", "independence"
 
 
 def plan(
@@ -34,6 +38,10 @@ def plan(
     calibration: Exact | str = "auto",
     budget: float = 1.0,
     test: str = "two_sample",
+    paired: bool = False,
+    strata: int | None = None,
+    groups: int | None = None,
+    samples: int | None = None,
 ) -> Plan:
     """Tell what a test would do with samples of these sizes, what it costs, and why.
 
@@ -49,9 +57,15 @@ def plan(
         The kernels, or how many of them.
     method, pairs, calibration, budget
         As in `two_sample_test`.
-    test : {"two_sample", "goodness_of_fit", "independence"}
+    test : {"two_sample", "k_sample", "goodness_of_fit", "independence"}
         Which test; for the last two `kernels` is None or an int, the sample is of n rows, and a
-        model is one that cannot sample.
+        model is one that cannot sample. For several samples n is the rows of all.
+    paired : bool
+        Whether rows are paired.
+    strata, groups : int, optional
+        How many strata or groups there are, where rows have them.
+    samples : int, optional
+        How many samples there are, for test="k_sample".
 
     Returns
     -------
@@ -69,16 +83,28 @@ def plan(
     """
     n, p, chosen = check_int(n, "n", least=2), check_int(p, "p", least=1), as_method(method)
     family = resolve(str(test), {name: name for name in TESTS}, "test")
+    design = PlannedDesign.of(family, paired, strata, groups, samples)
     if family == "two_sample":
         m = check_int(n if m is None else m, "m", least=2)
-        sizes = _samples(n, m, p, categorical, kernels)
+        sizes = design.sizes(_samples(n, m, p, categorical, kernels))
+    elif family == "k_sample":
+        sizes = design.sizes(_samples(n, _no_second(m, family), p, categorical, kernels))
     else:
         d = _count(kernels, m, family)
         if family == "goodness_of_fit":
             rows = SteinSizes(n, n, p, d or len(stein_kernels(None, 1.0)), 2)
             return plan_rows(rows, pairs, calibration, chosen, budget, sampling=False)[0]
         sizes = _units(n, p, d)
-    return choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+    if design.exchanges and family != "independence":
+        check_exact(pairs, calibration, chosen, "strata, groups or several samples")
+    found = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
+    return replace(found, reason=" ".join(filter(None, (found.reason, design.words))))
+
+
+def _no_second(m: int | None, test: str) -> int:
+    if m is not None:
+        raise InputError(f"`m` is the size of a second sample, which test={test!r} does not take.")
+    return 0
 
 
 def _samples(n: int, m: int, p: int, categorical: int, kernels: Kernels | int) -> Sizes:

@@ -15,11 +15,14 @@ from nosplit.data.files.opening import is_path
 from nosplit.data.options import AUTO, Options, by_policy
 from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
+from nosplit.designs.labels import label_policy
+from nosplit.designs.two_sample import DesignLabels, designed_test, swapped_in
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.engines.verdict import sketch_result
+from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
@@ -55,6 +58,9 @@ def two_sample_test(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
+    paired: bool = False,
+    strata: Any = None,
+    groups: Any = None,
     workers: int | None = None,
     progress: bool = False,
 ) -> TestResult:
@@ -107,6 +113,18 @@ def two_sample_test(
         a wide one does not drown the rest. None: yes for tables, no for arrays.
     columns, exclude : names of columns, optional
         Compare these only, or all but these; positions for arrays.
+    paired : bool
+        Whether x[i] and y[i] belong together: before and after, two models on the same cases. The
+        two are swapped inside pairs, which is exact when pairs are exchangeable under the null;
+        when only their two distributions are equal, it holds for large samples.
+    strata : str, or pair of sequences, optional
+        The name of a column of both tables, or labels of the rows of x and of y. Rows change places
+        inside strata only, so that differences which the strata explain are not found. Strata with
+        rows of one sample only are left out.
+    groups : str, or pair of sequences, optional
+        Likewise, for rows that are not independent: of a patient, a session, a machine. Groups
+        count by the mean of their features, and change places as a whole; where a group has rows of
+        both samples, these are swapped inside it. `design` of the result says what was exchanged.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -141,7 +159,9 @@ def two_sample_test(
     >>> res.n_pairs, res.reject(0.05)
     (2000, True)
     """
-    check_flags(shuffle=shuffle, progress=progress)
+    check_flags(shuffle=shuffle, progress=progress, paired=paired)
+    labels = DesignLabels(strata, groups, label_policy(nan_policy))
+    labels.check(paired=paired)
     generator = check_rng(rng)
     if isinstance(kernels, str) and kernels == "default":
         kernels = None
@@ -150,7 +170,9 @@ def two_sample_test(
 
     def attempt(policy: str) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        asked = Asked(options, kernels, chosen, sketch, calibration, budget, shuffle)
+        asked = Asked(
+            options, kernels, chosen, sketch, calibration, budget, shuffle, paired, labels
+        )
         return _tested(x, y, asked, pairs, generator, workers, progress)
 
     if is_profile(x) or is_profile(y):  # it says what is done
@@ -168,16 +190,21 @@ def _tested(
     progress: bool,
 ) -> TestResult:
     """Find the samples, plan and test."""
-    options = asked.options
+    options, paired, labels = asked.options, asked.paired, asked.labels
     if is_profile(x) or is_profile(y):
+        _check_no_design("a profile, which keeps no rows", paired or labels.given)
         return _with_profile(x, y, asked, pairs, generator, workers)
     if is_path(x) or is_path(y):
         opened = open_both(x, y)
+        if opened.large:
+            _check_no_design("files that are not read whole", labels.given)
         found = opened.test(asked, pairs, generator, workers, progress) if opened.large else None
         if found is not None:
-            return found
+            return _said_paired(found) if paired else found
         x, y, options = opened.whole(options)
-    data = two_samples(x, y, options).checked()
+    if labels.given:
+        return _by_design(x, y, asked, options, pairs, generator, workers)
+    data = two_samples(x, y, options, paired=paired).checked()
     recipe = data.recipe(asked.kernels)
     plan = choose(
         sizes_of(*data.shape, recipe),
@@ -192,7 +219,48 @@ def _tested(
         result = sketch_test(sides, asked, rng=generator, workers=workers)
     else:
         result = _by_pairs(data, recipe, plan, asked, generator, workers, progress)
-    return _with_changes(result, (x, y))
+    return _with_changes(_said_paired(result) if paired else result, (x, y))
+
+
+def _check_no_design(what: str, given: bool) -> None:
+    if given:
+        raise InputError(
+            f"`paired`, `strata` and `groups` need the rows, and do not go with {what}. Read the "
+            "rows, or some of them, into tables or arrays first."
+        )
+
+
+def _said_paired(result: TestResult) -> TestResult:
+    """The result with a word on what was exchanged."""
+    return replace(result, design=swapped_in(result.n_used // 2))
+
+
+def _by_design(
+    x: Any,
+    y: Any,
+    asked: Asked,
+    options: Options,
+    pairs: Pairing | str | int,
+    rng: np.random.Generator,
+    workers: int | None,
+) -> TestResult:
+    """Exchange units inside strata, or whole groups."""
+    result = designed_test(
+        x,
+        y,
+        asked.labels,
+        options=options,
+        kernels=asked.kernels,
+        method=asked.method,
+        pairs=pairs,
+        calibration=asked.calibration,
+        budget=asked.budget,
+        rng=rng,
+        shuffle=asked.shuffle,
+        workers=workers,
+    )
+    # What changed between all rows of x and all of y may be what strata explain.
+    return result if asked.labels.strata is not None else _with_changes(result, (x, y))
 
 
 def _with_profile(
@@ -244,7 +312,8 @@ def _by_pairs(
             outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
             n_units = n_used = len(x) + len(y)
         else:
-            units = fitted_units(x, y, recipe, rng if asked.shuffle else None)
+            shuffling = rng if asked.shuffle else None
+            units = fitted_units(x, y, recipe, shuffling, paired=asked.paired)
             if isinstance(plan.pairing, Blocks | Complete):
                 # Their tiles take a distance that is not a number for a large one.
                 check_finite(x, "x")

@@ -14,6 +14,7 @@ from nosplit.cli.power import calibrate, power
 from nosplit.cli.profiles import profile_command
 from nosplit.cli.questions.goodness_of_fit import gof
 from nosplit.cli.questions.independence import independence
+from nosplit.cli.questions.k_sample import ksample
 from nosplit.cli.questions.two_sample import compare
 from nosplit.cli.shared.ending import ERROR, finished, guarded, tolerant
 from nosplit.cli.streams import accumulate_command, merge, result
@@ -42,6 +43,7 @@ app.command("test")(guarded(compare))
 for command in (
     gof,
     independence,
+    ksample,
     power,
     calibrate,
     profile_command,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import nosplit
-from nosplit.cli.shared.options import Budget, Calibration, Json, Kernels, Method, Pairs
+from nosplit.cli.shared.options import Budget, Calibration, Json, Kernels, Method, Paired, Pairs
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import print_json
 from nosplit.inference.planning.plan import Plan
@@ -24,6 +24,12 @@ def plan_command(
     calibration: Calibration = "auto",
     kernels: Kernels = "default",
     budget: Budget = 1.0,
+    paired: Paired = False,
+    strata: Annotated[int | None, typer.Option(help="How many strata rows have.")] = None,
+    groups: Annotated[int | None, typer.Option(help="How many groups rows have.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="How many samples `nosplit ksample` has; n rows in all.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Tell what `nosplit test` would do with samples of these sizes, what it costs, and why."""
@@ -36,6 +42,11 @@ def plan_command(
         pairs=parse_pairs(pairs),
         calibration=calibration,
         budget=budget,
+        test="two_sample" if samples is None else "k_sample",
+        paired=paired,
+        strata=strata,
+        groups=groups,
+        samples=samples,
     )
     seconds = chosen.estimated_seconds()
     if as_json:

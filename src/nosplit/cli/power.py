@@ -16,13 +16,16 @@ from nosplit.cli.shared.options import (
     Calibration,
     Columns,
     Exclude,
+    Groups,
     Json,
     Kernels,
     Method,
     NanPolicy,
+    Paired,
     Pairs,
     Scale,
     Seed,
+    Strata,
     Workers,
 )
 from nosplit.cli.shared.parsing import parse_pairs
@@ -179,6 +182,9 @@ def calibrate(
     exclude: Exclude = None,
     scale: Scale = None,
     nan_policy: NanPolicy = "auto",
+    paired: Paired = False,
+    strata: Strata = None,
+    groups: Groups = None,
     workers: Workers = None,
     as_json: Json = False,
     plot: Plot = None,
@@ -195,6 +201,9 @@ def calibrate(
         "exclude": named(exclude),
         "scale": scale,
         "nan_policy": nan_policy,
+        "paired": paired,
+        "strata": strata,
+        "groups": groups,
         "workers": workers,
     }
     checked = {**options, "calibration": calibration or "asymptotic"}

@@ -25,6 +25,7 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 __all__ = [
     "Sample",
     "Samples",
+    "check_as_many",
     "check_samples",
     "one_sample",
     "read_samples",
@@ -99,6 +100,13 @@ class Samples:
         return n, m, self.encoding.width
 
     @property
+    def kept(self) -> tuple[Mask, Mask]:
+        """Which rows of both are not left out."""
+        if self.read is None:
+            return np.ones(len(self.x), np.bool_), np.ones(len(self.y), np.bool_)
+        return self.read.kept[0], self.read.kept[1]
+
+    @property
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns; None for arrays that are as they came."""
         return None if self.encoding is None else self.encoding.names
@@ -118,11 +126,22 @@ class Samples:
         return as_recipe(kernels) if self.encoding is None else self.encoding.recipe(kernels)
 
 
-def two_samples(x: Any, y: Any, options: Options) -> Samples:
-    """Two samples with the same columns; arrays without options as they came."""
+def two_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Samples:
+    """Two samples with the same columns; arrays without options as they came.
+
+    Rows that are `paired` are left out together.
+    """
     if options.idle and not (is_table(x) or is_table(y)):
+        if paired:
+            both = zip((x, y), "xy", strict=True)
+            check_as_many(*(len(check_sample(v, name, finite=False)) for v, name in both))
         return Samples((x, y))
-    read = read_two([as_frame(x, "x"), as_frame(y, "y")], options)
+    sources = [as_frame(x, "x"), as_frame(y, "y")]
+    if paired:
+        check_as_many(*(source.n_rows for source in sources))
+    read = read_two(sources, options)
+    if paired:
+        read = replace(read, kept=[read.kept[0] & read.kept[1]] * 2)
     encoding = read.encoding()
     if encoding.idle:
         raise InputError(
@@ -130,6 +149,15 @@ def two_samples(x: Any, y: Any, options: Options) -> Samples:
             "that are all different."
         )
     return Samples(None, read, encoding, count_out(read.kept))
+
+
+def check_as_many(n: int, m: int) -> None:
+    """Check that samples of pairs are of the same size."""
+    if n != m:
+        raise InputError(
+            "`paired` rows belong together, x[i] and y[i], so `x` and `y` must have as many rows, "
+            f"got {n:,} and {m:,}. Leave out paired=True if rows of x have no partner in y."
+        )
 
 
 def count_out(kept: Sequence[Mask]) -> int:
@@ -213,15 +241,25 @@ def _all_equal(sample: NDArray[Any], row: NDArray[Any]) -> bool:
     return all(bool((block == row).all()) for block in blocks)
 
 
-def read_samples(x: Any, y: Any, options: Options) -> Samples:
-    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
+def in_hand(x: Any, y: Any, options: Options, *, all_rows: bool) -> tuple[Any, Any, Options]:
+    """Two samples as arrays or tables: files are read, of large ones a part, or none."""
     if is_path(x) and is_path(y):
         sources = open_source(x), open_source(y)
         if is_small(*sources):
-            x, y, options = in_memory(*sources, options)
-        else:
-            x, y = some_rows(str(x), str(y))
-    data = two_samples(read_if_path(x), read_if_path(y), options)
+            return in_memory(*sources, options)
+        if all_rows:
+            raise InputError(
+                "`paired`, `strata` and `groups` need all rows, and these files are too large to "
+                "be read whole. Read some pairs, strata or groups of them into tables first."
+            )
+        x, y = some_rows(str(x), str(y))
+    return read_if_path(x), read_if_path(y), options
+
+
+def read_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Samples:
+    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
+    x, y, options = in_hand(x, y, options, all_rows=paired)
+    data = two_samples(x, y, options, paired=paired)
     x, y = check_samples(data.x, data.y)
     check_finite(x, "x")
     check_finite(y, "y")

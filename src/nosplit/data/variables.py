@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_dense, check_sample
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.data.matching import check_known
 from nosplit.data.options import Options
-from nosplit.data.samples import count_out
-from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import read_one
 from nosplit.data.tables.frames import Frame, as_frame, is_table
 from nosplit.errors import InputError
@@ -25,10 +24,12 @@ from nosplit.kernels.defaults.recipes import check_looks_at
 __all__ = ["Variable", "as_variables", "column_names", "two_variables"]
 
 
-def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Encoding | None], int]:
-    """Two variables observed together, how each was encoded, and how many rows were left out.
+def two_variables(
+    x: Any, y: Any, options: Options
+) -> tuple[list[Any], list[Encoding | None], Mask | None]:
+    """Two variables observed together, how each was encoded, and which rows are not left out.
 
-    Arrays that no option concerns are as they came.
+    Without options none is (None). Arrays that no option concerns are as they came.
     """
     tables = [is_table(value) for value in (x, y)]
     if not any(tables):
@@ -37,7 +38,7 @@ def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Enc
                 "`columns` and `exclude` name columns of tables here: `x` and `y` are none."
             )
         if options.idle:
-            return [x, y], [None, None], 0
+            return [x, y], [None, None], None
     values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
     sources = [
         as_frame(value, label)
@@ -53,7 +54,7 @@ def two_variables(x: Any, y: Any, options: Options) -> tuple[list[Any], list[Enc
 
 def _encoded_together(
     values: list[Any], sources: list[Frame | None], options: Options
-) -> tuple[list[Any], list[Encoding | None], int]:
+) -> tuple[list[Any], list[Encoding | None], Mask]:
     """Rows are left out together; arrays without a source are as they came otherwise."""
     lengths = [len(v) if s is None else s.n_rows for v, s in zip(values, sources, strict=True)]
     if lengths[0] != lengths[1]:
@@ -68,7 +69,7 @@ def _encoded_together(
         v[kept] if read is None or encoding is None else encoding.rows_of(read.samples[0], kept)
         for v, read, encoding in zip(values, reads, encodings, strict=True)
     ]
-    return rows, encodings, count_out([kept])
+    return rows, encodings, kept
 
 
 def _array(value: Any, label: str) -> NDArray[Any]:
@@ -101,6 +102,10 @@ class Variable:
     rows: NDArray[Any]
     discrete: bool | Parts
     encoding: Encoding | None = None
+
+    def some(self, rows: Index) -> Variable:
+        """The same of some rows, in their order."""
+        return replace(self, rows=self.rows[rows])
 
     def check(self, kernel: Kernel) -> None:
         """Check that a kernel that was given looks at categories as such."""

@@ -25,7 +25,7 @@ from nosplit.inference.result import TestResult, kernel_label
 from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
 
-__all__ = ["explain"]
+__all__ = ["explain", "stratified"]
 
 # Rows of either sample that the witness function is made of, and operations on them.
 MOST_ROWS, MOST_OPERATIONS = 2000, 1e9
@@ -113,6 +113,16 @@ def _check_result(res: TestResult) -> None:
         raise InputError(
             f"`res` must be the result of a two-sample test, got one that asks: {res.question}"
         )
+    if stratified(res):
+        raise InputError(
+            "`res` is of rows compared inside strata, and all rows of x and y may differ in what "
+            "the strata explain. Test and explain the rows of one stratum."
+        )
+
+
+def stratified(res: TestResult) -> bool:
+    """Whether a test compared rows inside strata only."""
+    return res.design is not None and res.design.kind == "strata"
 
 
 def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None:
@@ -125,7 +135,7 @@ def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None
     rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
     total = n + m + x.omitted + y.omitted
     # Units may be cells of a sketch, or all rows: then they say nothing of the smaller sample.
-    paired = res.pairs != "sketch" and res.n_units < res.n_used
+    paired = res.pairs != "sketch" and res.n_units < res.n_used and res.design is None
     smallest = res.n_units if paired else 0
     same = total == rows and min(n, m) >= smallest
     if not same and not (some and total < rows):

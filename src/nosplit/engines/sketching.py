@@ -18,10 +18,12 @@ from nosplit._support.checks import check_flag
 from nosplit._support.types import Index
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
+from nosplit.data.samples import check_as_many
 from nosplit.data.serial import correlated_rows, serial_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import GAPS, gaps_note, read_two
 from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
+from nosplit.designs.two_sample import DesignLabels
 from nosplit.engines.reading import Reader, check_read
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import InputError, NonFiniteError
@@ -159,6 +161,8 @@ class Asked:
     calibration: Exact | str
     budget: float
     shuffle: bool = True
+    paired: bool = False
+    labels: DesignLabels = field(default_factory=DesignLabels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +206,12 @@ class PilotLook:
 
 
 def look_at(
-    pair: Pair, options: Options, cells: int, rng: np.random.Generator, shuffle: bool
+    pair: Pair,
+    options: Options,
+    cells: int,
+    rng: np.random.Generator,
+    shuffle: bool,
+    paired: bool = False,
 ) -> PilotLook:
     """Count both samples, and look at their pilot rows and at how alike neighbours are.
 
@@ -213,9 +222,11 @@ def look_at(
     for name, side in zip(pair.names, census, strict=True):
         if side.n < 2:
             raise InputError(f"`{name}` must have at least 2 rows, got {side.n}.")
+    if paired:
+        _check_paired(census)
     n, m = (side.n for side in census)
     shuffle = check_flag(shuffle, "shuffle")
-    layout = layout_of(n, m, cells, rng, shuffle=shuffle)
+    layout = layout_of(n, m, cells, rng, shuffle=shuffle, paired=paired)
     in_order = tuple(serial_rows(side.n) if shuffle else _NONE for side in census)
     pilot, series = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
     encoding, rows = _encoded(pilot, layout, pair.names, options, census)
@@ -225,10 +236,22 @@ def look_at(
         lag = max(correlated_rows(_numbers(source, encoding), side.n) for source, side in lags)
     block = block_length(lag, min(n, m))
     if block > 1:
-        layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block)
+        layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
         pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
         encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     return PilotLook(census, layout, encoding, rows, lag)
+
+
+def _check_paired(census: tuple[Census, Census]) -> None:
+    """Check that rows are still pairs: as many of both, and none left out of one sample alone."""
+    x, y = census
+    check_as_many(x.n + x.left_out, y.n + y.left_out)
+    if x.left_out or y.left_out:
+        raise InputError(
+            "`paired` rows of which one is missing cannot be left out while files are read in "
+            f"order ({x.left_out:,} of `x`, {y.left_out:,} of `y`). Use nan_policy='indicate', or "
+            "leave out both rows of those pairs first."
+        )
 
 
 def _read(
@@ -274,7 +297,9 @@ def _numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
 
 def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
     """Cells, encoding, kernels, plan and map, from the sizes and the pilot rows."""
-    look = look_at(pair, asked.options, asked.pairing.cells, rng, asked.shuffle)
+    look = look_at(
+        pair, asked.options, asked.pairing.cells, rng, asked.shuffle, paired=asked.paired
+    )
     encoding, layout = look.encoding, look.layout
     recipe = as_recipe(asked.kernels) if encoding is None else encoding.recipe(asked.kernels)
     plan = choose(

@@ -96,10 +96,19 @@ def _rare_rows(units: Paired | Grouped, usual: NDArray[Any]) -> NDArray[Any]:
 
 
 def fitted_units(
-    x: NDArray[Any], y: NDArray[Any], recipe: Recipe, rng: np.random.Generator | None = None
+    x: NDArray[Any],
+    y: NDArray[Any],
+    recipe: Recipe,
+    rng: np.random.Generator | None = None,
+    *,
+    paired: bool = False,
 ) -> Paired | Grouped:
-    """Units of two samples, dealt in random order if there is a generator, with their kernels."""
+    """Units of two samples, dealt in random order if there is a generator, with their kernels.
+
+    Rows that are `paired` are units: both samples are dealt in the same order.
+    """
     orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
+    orders = orders[:1] * 2 if paired else orders
     units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
     units = replace(units, bank=fit_bank(recipe, units))
     if units.bank.others or isinstance(units, Grouped):

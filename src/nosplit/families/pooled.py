@@ -79,7 +79,7 @@ class Pooled:
         cuts = [range(i, min(i + TILE, N)) for i in range(0, N, TILE)]
         tiles = [(a, b) for i, a in enumerate(cuts) for b in cuts[i:]]
         # Kernels less a constant, which changes no statistic: less is lost to rounding.
-        level = self._values(cuts[0], cuts[-1]).mean(axis=(1, 2))
+        level = self.kernel_values(cuts[0], cuts[-1]).mean(axis=(1, 2))
 
         def part(tile: tuple[range, range]) -> _Sums:
             with np.errstate(over="ignore", invalid="ignore"):  # found in the total
@@ -98,7 +98,7 @@ class Pooled:
 
     def _part(self, a: range, b: range, weights: NDArray[np.float32], level: Array) -> _Sums:
         """What a tile adds; one that is not on the diagonal stands for its mirror image, too."""
-        K = self._values(a, b) - level[:, None, None]
+        K = self.kernel_values(a, b) - level[:, None, None]
         twice = 2.0 if a != b else 1.0
         if a == b:
             K[:, np.arange(len(a)), np.arange(len(a))] = 0.0
@@ -111,7 +111,7 @@ class Pooled:
         flat = K.reshape(len(K), -1)
         return _Sums(twice * values, rows, twice * (flat @ flat.T))
 
-    def _values(self, a: range, b: range) -> Array:
+    def kernel_values(self, a: range, b: range) -> Array:
         """Kernel values of all rows of a with all rows of b, (d, A, B)."""
         left, right = self.rows[a.start : a.stop], self.rows[b.start : b.stop]
         bank, shape = self.bank, (len(a), len(b))

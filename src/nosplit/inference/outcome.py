@@ -14,7 +14,7 @@ from nosplit.errors import Caveat
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
-from nosplit.inference.result import TestResult
+from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection
 from nosplit.methods.normal.laws import Flips, law_of
 
@@ -53,6 +53,7 @@ def to_result(
     encoding: Any = None,
     default: bool = False,
     stream: bool = False,
+    design: Exchanged | None = None,
 ) -> TestResult:
     """Issue the warnings and put the result together."""
     for category, text in outcome.caveats:
@@ -87,4 +88,5 @@ def to_result(
         by_column=outcome.columns,
         default=default,
         stream=stream,
+        design=design,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GOODNESS", "INDEPENDENCE", "MEAN", "NORMAL", "TWO_SAMPLE", "Question"]
+__all__ = ["GOODNESS", "INDEPENDENCE", "K_SAMPLE", "MEAN", "NORMAL", "TWO_SAMPLE", "Question"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,13 @@ class Question:
 
 TWO_SAMPLE = Question(
     "Do two samples come from the same distribution?",
+    "The samples differ",
+    "No evidence of a difference",
+)
+
+
+K_SAMPLE = Question(
+    "Do all samples come from the same distribution?",
     "The samples differ",
     "No evidence of a difference",
 )

@@ -20,7 +20,7 @@ from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.methods.normal.laws import Law
 
-__all__ = ["KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
+__all__ = ["Exchanged", "KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
 
 # The smallest p-value that is printed.
 SMALLEST_P = 1e-16
@@ -39,6 +39,25 @@ class KernelLine(NamedTuple):
     weight: float
     alone: float
     active: bool
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """What changes places under the null hypothesis, where not any row with any other.
+
+    Attributes
+    ----------
+    kind : {"pairs", "strata", "groups", "samples"}
+        Rows of pairs, rows or groups inside strata, whole groups, or rows of several samples.
+    words : str
+        What it is, in words.
+    """
+
+    kind: str
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +101,9 @@ class TestResult:
         Whether no kernels were named, so that more than `kernels` may have been looked at.
     stream : bool
         Whether an accumulator sketched the rows as they came.
+    design : Exchanged or None
+        What changes places under the null hypothesis, where rows are paired or have strata or
+        groups.
     """
 
     # pytest would otherwise take the class for a test.
@@ -113,6 +135,7 @@ class TestResult:
     reference: str | None = None
     default: bool = False
     stream: bool = False
+    design: Exchanged | None = None
 
     @property
     def pvalue(self) -> float:
@@ -171,6 +194,7 @@ class TestResult:
                 for name, c in zip(self.column_names, self.by_column, strict=True)
             ],
             "reference": self.reference,
+            "design": None if self.design is None else asdict(self.design),
         }
 
     def __repr__(self) -> str:
@@ -204,6 +228,8 @@ class TestResult:
         ]
         if self.reference is not None:
             lines.append(f"  reference  compared with {self.reference}")
+        if self.design is not None:
+            lines.append(indented("  design     ", printable(str(self.design))))
         if self.pairs not in ("rows", "given"):
             lines.append(f"  pairs      {self.pairs}: {self.n_pairs:,} of {self.n_units:,} units")
         if self.pairs != "given":

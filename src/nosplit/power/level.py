@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import Seed, check_alpha, check_int, check_rng
+from nosplit._support.checks import Seed, check_alpha, check_flag, check_int, check_rng
 from nosplit._support.types import Array
 from nosplit._support.warn import unwarned
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options, by_policy
-from nosplit.data.samples import read_samples
+from nosplit.data.samples import Samples, in_hand, read_samples
+from nosplit.designs.labels import label_policy
+from nosplit.designs.nulls import null_of, swapped_pairs
+from nosplit.designs.two_sample import DesignLabels, leaving_out
 from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
-from nosplit.inference.calibrations import Exact
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
@@ -123,6 +126,9 @@ def calibration_check(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
+    paired: bool = False,
+    strata: Any = None,
+    groups: Any = None,
     workers: int | None = None,
 ) -> CalibrationCheck:
     """Estimate a test's Type-I error on data like yours (the advice of Appendix D.1).
@@ -143,6 +149,10 @@ def calibration_check(
         As in `two_sample_test`; the asymptotic calibration is checked unless told otherwise.
     nan_policy, scale, columns, exclude
         As in `two_sample_test`.
+    paired, strata, groups
+        As in `two_sample_test`: null samples are then those that its exchanges give, inside pairs,
+        inside strata or of whole groups, and not random splits. With strata or groups exact
+        calibration is what is checked, the only one there is.
 
     Returns
     -------
@@ -159,16 +169,25 @@ def calibration_check(
     """
     trials = check_int(trials, "trials", least=1)
     alpha, generator = check_alpha(alpha), check_rng(rng)
-    data = by_policy(
-        nan_policy,
-        lambda policy: read_samples(x, y, Options.of(scale, columns, exclude, policy)),
-    )
+    labels = DesignLabels(strata, groups, label_policy(nan_policy))
+    labels.check(paired=check_flag(paired, "paired"))
+
+    def read(policy: str) -> tuple[Samples, tuple[Any, Any]]:
+        settings = Options.of(scale, columns, exclude, policy)
+        *given, settings = in_hand(x, y, settings, all_rows=paired or labels.given)
+        settings = leaving_out(settings, labels.names)
+        return read_samples(given[0], given[1], settings, paired=paired), (given[0], given[1])
+
+    data, given = by_policy(nan_policy, read)
     x, y = data.x, data.y
     chosen, recipe = as_method(method), data.recipe(kernels)
-    sizes = sizes_of(len(x), len(y), x.shape[1], recipe)
+    null = null_of(data, given, labels) if labels.given else None
+    sizes = sizes_of(len(x), len(y), x.shape[1], recipe) if null is None else null.sizes(recipe)
+    if null is not None:
+        calibration = "exact" if calibration == ASYMPTOTIC else calibration
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     merged = np.concatenate([x, y])
-    reuse = len(x) == len(y) and how.flips == 0 and not isinstance(chosen, Split)
+    reuse = null is None and len(x) == len(y) and how.flips == 0 and not isinstance(chosen, Split)
     count = -(-trials // (SIGNS_PER_SPLIT + 1)) if reuse else trials
     options: dict[str, Any] = {
         "kernels": _as_kernels(recipe, merged),
@@ -179,12 +198,18 @@ def calibration_check(
     }
     pvalues = []
     for _ in range(count):
-        shuffled = merged[generator.permutation(len(merged))]
-        a, b = shuffled[: len(x)], shuffled[len(x) :]
+        more: dict[str, Any] = {"paired": paired}
+        if null is not None:
+            a, b, more = null.draw(generator)
+        elif paired:
+            a, b = swapped_pairs(x, y, generator)
+        else:
+            shuffled = merged[generator.permutation(len(merged))]
+            a, b = shuffled[: len(x)], shuffled[len(x) :]
         if reuse:
             pvalues.append(_by_signs(a, b, recipe, chosen, how, generator, workers))
         else:
-            pvalues.append(np.array([_quiet(a, b, generator, options)]))
+            pvalues.append(np.array([_quiet(a, b, generator, options | more)]))
     return _summary(np.stack(pvalues), alpha)
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "look",
     "mapped",
     "means_of",
+    "sketch_statistics",
     "statistics_under",
     "units_of",
 ]
@@ -117,13 +118,40 @@ def drawn_statistics(
         Cells change places inside so many groups only; by default any may.
     """
     swaps, features, bins, pooled = units_of(x, y, flips, key, groups)
+    return sketch_statistics(sketch, swaps, features, bins, pooled, owners, workers)
+
+
+def sketch_statistics(
+    sketch: SketchMap,
+    draws: CellDraws,
+    features: CellUnits,
+    bins: CellUnits,
+    pooled: Array,
+    owners: Sequence[int] | None = None,
+    workers: int | None = None,
+) -> DrawnStatistics:
+    """Statistics of all kernels and of all columns under draws of any kind.
+
+    Parameters
+    ----------
+    sketch : SketchMap
+        What the numbers of cells are.
+    draws : CellDraws
+        What draws do with cells.
+    features, bins : CellUnits
+        Features and bins of all cells.
+    pooled : array
+        How much is in each bin, of all cells together.
+    owners, workers
+        As in `drawn_statistics`.
+    """
     by_column = column_lenses(sketch, bins, pooled)
     names = range(sketch.p) if owners is None else owners
     which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
     pairs = pair_lenses(sketch, features)
     return statistics_under(
-        swaps,
-        kernel_view(sketch.features, swaps, features),
+        draws,
+        kernel_view(sketch.features, draws, features),
         ColumnView(bins, [lens for own in by_column for lens in own], which),
         ColumnView(features, pairs, np.arange(len(pairs))),
         workers=workers,
@@ -220,13 +248,17 @@ def means_of(draws: CellDraws, units: CellUnits, lens: Lens) -> Array:
 
 
 def look(sums: Array, lenses: Sequence[Lens], means: Sequence[Array]) -> Array:
-    """Weighted squares of sums along the axes of each lens, less their means."""
+    """Weighted squares of sums along the axes of each lens, less their means.
+
+    Where a draw has several sums, (F, K, D), their squares are added.
+    """
     if not lenses:
         return np.zeros((len(sums), 0))
     parts = []
     for lens, mean in zip(lenses, means, strict=True):
-        along = lens.along(sums)
-        parts.append((along * along) @ lens.gains - mean)
+        squares = lens.along(sums) ** 2
+        added = squares if squares.ndim == 2 else squares.sum(axis=1)
+        parts.append(added @ lens.gains - mean)
     return np.concatenate(parts, axis=1)
 
 

@@ -177,13 +177,15 @@ def layout_of(
     *,
     shuffle: bool = True,
     block: int = 1,
+    paired: bool = False,
 ) -> Layout:
     """Cut samples of n and m rows into cells: about `cells` of the smaller one.
 
     One c for both, or cells of the two samples would differ under the null hypothesis. Without
     `shuffle` cells are runs of rows, and the last rows are the pilot. Blocks of several rows are
     dealt whole, and as many cells of either sample are kept: cells of rows that depend on one
-    another may differ in their variance, so they are swapped in pairs only.
+    another may differ in their variance, so they are swapped in pairs only. Rows that are `paired`
+    are dealt alike, so that a cell of x and its cell of y hold the same pairs.
     """
     free = n - pilot_size(n), m - pilot_size(m)
     few, many = min(free), max(free)
@@ -200,6 +202,7 @@ def layout_of(
     if block > 1:
         counts = [min(counts)] * 2
     keys = [int(key) if shuffle else None for key in rng.integers(0, 2**63, 2)]
+    keys = keys[:1] * 2 if paired else keys
     sizes = zip((n, m), counts, keys, strict=True)
     x, y = (Deal(size, c, count, key, block) for size, count, key in sizes)
     return Layout(x, y)

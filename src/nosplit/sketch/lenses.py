@@ -19,6 +19,7 @@ __all__ = [
     "ColumnView",
     "KernelView",
     "column_lenses",
+    "in_steps",
     "kernel_view",
     "lenses_of_bins",
     "pair_lenses",
@@ -109,7 +110,7 @@ def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[li
         where = np.arange(start, start + len(bins))
         start += len(bins)
         lenses = lenses_of_bins(where, pooled[where], categories=bins.categories)
-        found.append([_in_steps(lens, units.steps[where]) for lens in lenses])
+        found.append([in_steps(lens, units.steps[where]) for lens in lenses])
     return found
 
 
@@ -120,7 +121,7 @@ def pair_lenses(sketch: SketchMap, units: CellUnits) -> list[Lens]:
     return [Lens(w, units.steps[w], np.ones((4, 1))) for w in places]
 
 
-def _in_steps(lens: Lens, steps: Array) -> Lens:
+def in_steps(lens: Lens, steps: Array) -> Lens:
     """A lens on numbers that were divided by steps."""
     return replace(lens, axes=(steps if lens.axes.ndim == 1 else steps[:, None]) * lens.axes)
 

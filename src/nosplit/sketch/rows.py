@@ -25,11 +25,18 @@ from nosplit.sketch.bins import (
     fit_bins,
 )
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
-from nosplit.sketch.lenses import ColumnView, lenses_of_bins
-from nosplit.sketch.swaps import DRAWS, Swaps
-from nosplit.sketch.units import EXACT, Array32, CellUnits, Lens
+from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
+from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
+from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units
 
-__all__ = ["column_counts", "look_at_rows", "number_of_bins"]
+__all__ = [
+    "KnownDraws",
+    "RowDraws",
+    "column_counts",
+    "look_at_rows",
+    "look_under",
+    "number_of_bins",
+]
 
 # Rows of a category that has a bin of its own, and bins of all columns together.
 ROWS_A_CATEGORY, ALL_BINS, FEWEST_BINS = 10, 8192, 16
@@ -64,10 +71,21 @@ def look_at_rows(
     workers : int, optional
         Threads; all cores by default.
     """
-    pooled = np.concatenate([x, y]).astype(np.float64)
-    p = pooled.shape[1]
     swaps = Swaps(len(x), len(y), len(weights) - 1, 0)
-    draws = _Draws(swaps, weights.astype(np.float32), n_workers(workers))
+    draws = RowDraws(swaps, weights.astype(np.float32), workers)
+    pooled = np.concatenate([x, y]).astype(np.float64)
+    return look_under(draws, pooled, categorical=categorical, owners=owners)
+
+
+def look_under(
+    draws: KnownDraws,
+    pooled: Array,
+    *,
+    categorical: Sequence[int] = (),
+    owners: Sequence[int] | None = None,
+) -> Seen:
+    """What columns and flattened spectra of pooled rows show under draws of any kind."""
+    p = pooled.shape[1]
     names = range(p) if owners is None else owners
     with one_blas_thread():
         numbers = [j for j in range(p) if j not in set(categorical)]
@@ -83,20 +101,32 @@ def look_at_rows(
 
 
 @dataclass(frozen=True, eq=False)
-class _Draws:
-    """Draws that are known, and what is seen under them."""
+class KnownDraws:
+    """Draws that are known, and what is seen under them.
 
-    swaps: Swaps
-    weights: Array32
-    workers: int
+    Attributes
+    ----------
+    swaps : CellDraws
+        What draws do with units.
+    weights : array
+        The weights of all units under each of them.
+    workers : int or None
+        Threads; all cores by default.
+    """
+
+    swaps: CellDraws
+    weights: NDArray[Any]
+    workers: int | None
 
     def units(self, values: Array) -> CellUnits:
-        """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
-        n = self.swaps.n_x
-        own = values[:n] - values[n:] if self.swaps.paired else values
-        steps = np.abs(own).max(axis=0) * (self.swaps.n_units / EXACT)
-        steps[steps == 0.0] = 1.0
-        return CellUnits(np.rint(own / steps).astype(np.float32), steps)
+        """Numbers of rows as numbers of units, in whole steps."""
+        raise NotImplementedError
+
+    def counted(
+        self, bins: Sequence[ColumnBins], places: NDArray[np.uint8]
+    ) -> tuple[CellUnits, Array, Index]:
+        """Counts of units in the bins of columns; pooled ones; where the bins of each begin."""
+        raise NotImplementedError
 
     def see(self, units: CellUnits, lenses: Sequence[Lens]) -> Array:
         """Squared lengths of sums less their means, under all draws, (F, statistics)."""
@@ -107,13 +137,32 @@ class _Draws:
             return look(self.swaps.sums(weights, units), lenses, means)
 
         chunks = [(i, DRAWS) for i in range(0, len(self.weights), DRAWS)]
-        return np.concatenate(mapped(part, chunks, self.workers))
+        return np.concatenate(mapped(part, chunks, n_workers(self.workers)))
+
+
+@dataclass(frozen=True, eq=False)
+class RowDraws(KnownDraws):
+    """Swaps of rows of two samples, or labels of all of them."""
+
+    swaps: Swaps
+
+    def units(self, values: Array) -> CellUnits:
+        """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
+        n = self.swaps.n_x
+        return exact_units(values[:n] - values[n:] if self.swaps.paired else values)
+
+    def counted(
+        self, bins: Sequence[ColumnBins], places: NDArray[np.uint8]
+    ) -> tuple[CellUnits, Array, Index]:
+        """Counts of units in the bins of columns; pooled ones; where the bins of each begin."""
+        counts, pooled, starts = column_counts(self.swaps, bins, places)
+        return CellUnits(counts, np.ones(counts.shape[1])), pooled, starts
 
 
 # -- flattened spectra -------------------------------------------------------------------------
 
 
-def _spectral(draws: _Draws, pooled: Array) -> tuple[Array, Array]:
+def _spectral(draws: KnownDraws, pooled: Array) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
     nothing = np.zeros((0, 0)), np.zeros((0, 0))
     if not pooled.shape[1]:
@@ -173,7 +222,7 @@ def _places(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
 
 
 def _columns(
-    draws: _Draws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
     parts = [_group(draws, bins, places, names, group) for group in _groups(bins)]
     values = np.concatenate([part.values for part in parts], axis=1)
@@ -195,20 +244,20 @@ def _groups(bins: Sequence[ColumnBins]) -> Iterator[range]:
 
 
 def _group(
-    draws: _Draws,
+    draws: KnownDraws,
     bins: Sequence[ColumnBins],
     places: NDArray[np.uint8],
     names: Sequence[int],
     group: range,
 ) -> ColumnDraws:
-    counts, pooled, starts = column_counts(
-        draws.swaps, [bins[j] for j in group], places[:, group.start : group.stop]
+    units, pooled, starts = draws.counted(
+        [bins[j] for j in group], places[:, group.start : group.stop]
     )
-    units = CellUnits(counts, np.ones(counts.shape[1]))
     lenses, which = [], []
     for j, start in zip(group, starts, strict=True):
         where = slice(int(start), int(start) + len(bins[j]))
         found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+        found = [in_steps(lens, units.steps[where]) for lens in found]
         lenses += found
         which += [names[j]] * len(found)
     view = ColumnView(units, lenses, np.array(which, dtype=np.int64))
@@ -236,7 +285,7 @@ def column_counts(
 
 
 def _pairs(
-    draws: _Draws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
     """Products of the scores of pairs of columns that do not belong together."""
     p = len(bins)

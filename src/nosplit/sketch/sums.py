@@ -7,14 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import iadd
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.errors import NonFiniteError
 from nosplit.pairs.loop import n_workers, one_blas_thread
-from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import STEP, SketchMap
 
 __all__ = ["BLOCK", "MULTIPLE", "CellSums", "sketch_rows", "total_of"]
@@ -124,8 +123,21 @@ def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:
     return np.asarray(order[: int(np.count_nonzero(cells < count))])
 
 
+class Dealt(Protocol):
+    """Which cell a row is in."""
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        ...
+
+    def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
+        """Cells of some rows in a row; from `cells` on for those in none."""
+        ...
+
+
 def sketch_rows(
-    sketch: SketchMap, rows: NDArray[Any], deal: Deal, workers: int | None = None
+    sketch: SketchMap, rows: NDArray[Any], deal: Dealt, workers: int | None = None
 ) -> CellSums:
     """The sketch of a sample in memory, by as many threads as there are workers."""
     blocks = list(range(0, len(rows), BLOCK))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 
-__all__ = ["EXACT", "Array32", "CellUnits", "Lens", "whole_units"]
+__all__ = ["EXACT", "Array32", "CellUnits", "Lens", "exact_units", "whole_units"]
 
 Array32 = NDArray[np.float32]
 
@@ -38,7 +38,7 @@ class Lens:
 
     def along(self, numbers: NDArray[Any]) -> Array:
         """Numbers of cells, or sums of them, along the axes."""
-        own = numbers[:, self.where].astype(np.float64)
+        own = numbers[..., self.where].astype(np.float64)
         return own * self.axes if self.axes.ndim == 1 else np.asarray(own @ self.axes)
 
 
@@ -60,4 +60,11 @@ def whole_units(values: Array, terms: int) -> CellUnits:
     Products are then the same however they are cut, and draws that tie, tie exactly.
     """
     steps = np.maximum(np.abs(values).max(axis=0) * terms / EXACT, 1.0)
+    return CellUnits(np.rint(values / steps).astype(np.float32), steps)
+
+
+def exact_units(values: Array) -> CellUnits:
+    """Units of any numbers rounded to steps, so that sums of all of them are exact in float32."""
+    steps = np.abs(values).max(axis=0, initial=0.0) * (len(values) / EXACT)
+    steps[steps == 0.0] = 1.0
     return CellUnits(np.rint(values / steps).astype(np.float32), steps)

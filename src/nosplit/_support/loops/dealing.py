@@ -1,4 +1,4 @@
-"""A keyed permutation of 0…n-1, computed on the fly."""
+"""A keyed permutation of 0…n-1, computed on the fly; random labels, and sums under them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from nosplit._support.loops.jit import compiled
 
-__all__ = ["chosen", "permuted"]
+__all__ = ["chosen", "chosen_inside", "permuted", "sums_by_sample", "sums_inside"]
 
 
 @compiled
@@ -55,3 +55,73 @@ def chosen(uniform: Any, out: Any) -> None:
             places[j] = places[i]
             places[i] = picked
             out[b, picked] = 1.0
+
+
+@compiled
+def chosen_inside(uniform: Any, starts: Any, counts: Any, blocks: int, out: Any) -> None:
+    """Mark `counts` columns of each block in each row of `out`, at random: partial shuffles.
+
+    Blocks lie between `starts`; `uniform` has a number for each column that is marked.
+    """
+    places = np.arange(out.shape[1])
+    for draw in range(len(uniform)):
+        used = 0
+        for block in range(blocks):
+            first, stop = starts[block], starts[block + 1]
+            for i in range(first, first + counts[block]):
+                j = i + np.int64(uniform[draw, used] * (stop - i))
+                picked = places[j]
+                places[j] = places[i]
+                places[i] = picked
+                out[draw, picked] = 1.0
+                used += 1
+
+
+@compiled
+def sums_by_sample(labels: Any, values: Any, units: int, numbers: int, out: Any) -> None:
+    """Add each unit's numbers to the sum of its sample, for every draw of labels."""
+    for draw in range(len(labels)):
+        for unit in range(units):
+            sample = labels[draw, unit]
+            for k in range(numbers):
+                out[draw, sample, k] += values[unit, k]
+
+
+@compiled
+def sums_inside(labels: Any, gram: Any, order: Any, kernels: int, scale: Any, out: Any) -> None:
+    """Sums of kernel values of pairs of different units of one sample, for every draw of labels.
+
+    Parameters
+    ----------
+    labels : array of int, shape (F, U)
+        Sample of each unit under each draw.
+    gram : array, shape (U, U, d)
+        Kernel values.
+    order : array of int, shape (K + 1, U)
+        Room for the units of each sample.
+    kernels : int
+        Number of kernels d.
+    scale : array, shape (K,)
+        What sums of each sample are multiplied by.
+    out : array, shape (F, d)
+        The sums.
+    """
+    samples = len(scale)
+    units = labels.shape[1]
+    sizes = np.zeros(samples, np.int64)
+    inside = np.zeros(kernels)
+    for draw in range(len(labels)):
+        sizes[:] = 0
+        for unit in range(units):
+            sample = labels[draw, unit]
+            order[sample, sizes[sample]] = unit
+            sizes[sample] += 1
+        for sample in range(samples):
+            inside[:] = 0.0
+            for i in range(sizes[sample]):
+                for j in range(i):
+                    a, b = order[sample, i], order[sample, j]
+                    for u in range(kernels):
+                        inside[u] += gram[a, b, u]
+            for u in range(kernels):
+                out[draw, u] += 2.0 * scale[sample] * inside[u]

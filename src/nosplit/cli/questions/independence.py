@@ -46,6 +46,10 @@ def independence(
     ] = "auto",
     budget: Budget = 1.0,
     seed: Seed = 0,
+    strata: Annotated[
+        str | None,
+        typer.Option(help="Independence given this column of either file.", metavar="COLUMN"),
+    ] = None,
     unit_size: Annotated[int, typer.Option(help="Observations to a unit.", min=2)] = 8,
     no_shuffle: NoShuffle = False,
     workers: Workers = None,
@@ -71,8 +75,11 @@ def independence(
         workers=workers,
         progress=sys.stderr.isatty(),
         unit_size=unit_size,
+        strata=strata,
     )
-    options = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
+    options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
+    if strata is not None:
+        options["strata"] = strata
     write_report(result, path=report, alpha=alpha, title=f"{x} and {y}", options=options)
     raise finish(result, f"{x} and {y}", alpha=alpha, as_json=as_json, exit_code=exit_code)
 

@@ -18,16 +18,19 @@ from nosplit.cli.shared.options import (
     Columns,
     Exclude,
     ExitCode,
+    Groups,
     Json,
     Kernels,
     Method,
     NanPolicy,
     NoRows,
     NoShuffle,
+    Paired,
     Pairs,
     Report,
     Scale,
     Seed,
+    Strata,
     Workers,
 )
 from nosplit.cli.shared.parsing import parse_pairs
@@ -53,6 +56,9 @@ def compare(
     exclude: Exclude = None,
     scale: Scale = None,
     nan_policy: NanPolicy = "auto",
+    paired: Paired = False,
+    strata: Strata = None,
+    groups: Groups = None,
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
@@ -68,6 +74,8 @@ def compare(
     check_alpha(alpha)
     check_report(report, no_rows)
     without_rows = is_profile(ref) or is_profile(cur)
+    given = {"paired": paired, "strata": strata, "groups": groups}
+    design = {name: value for name, value in given.items() if value}
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
@@ -84,6 +92,7 @@ def compare(
             exclude=named(exclude),
             scale=scale,
             nan_policy=nan_policy,
+            **design,
             workers=workers,
             progress=sys.stderr.isatty(),
         )
@@ -94,7 +103,7 @@ def compare(
         path=report,
         alpha=alpha,
         rows=not no_rows,
-        options={"rng": seed, "shuffle": not no_shuffle},
+        options={"rng": seed, "shuffle": not no_shuffle, **design},
     )
     title = f"{ref} and {cur}"
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

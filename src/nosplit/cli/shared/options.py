@@ -13,16 +13,19 @@ __all__ = [
     "Columns",
     "Exclude",
     "ExitCode",
+    "Groups",
     "Json",
     "Kernels",
     "Method",
     "NanPolicy",
     "NoRows",
     "NoShuffle",
+    "Paired",
     "Pairs",
     "Report",
     "Scale",
     "Seed",
+    "Strata",
     "Workers",
 ]
 
@@ -71,6 +74,20 @@ NanPolicy = Annotated[
     ),
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
+
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Rows belong together, the first with the first and so on.")
+]
+Strata = Annotated[
+    str | None,
+    typer.Option(help="Compare inside strata, which this column names.", metavar="COLUMN"),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="Rows of a group, which this column names, are not independent.", metavar="COLUMN"
+    ),
+]
 
 Report = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import Any
 
 from nosplit._support.checks import check_alpha, check_flag
 from nosplit.data.files.opening import is_path
-from nosplit.describe.explain import FEWEST_ROWS, explain
+from nosplit.describe.explain import FEWEST_ROWS, explain, stratified
 from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
 from nosplit.describe.report.page import check_target, render, write
@@ -94,7 +94,7 @@ def _data_parts(
 ) -> dict[str, Any]:
     """What needs the data: nothing without it, and nothing for tests of other questions."""
     nothing = {"effect": None, "differs": None}
-    if res.question != TWO_SAMPLE or (x is None and y is None):
+    if res.question != TWO_SAMPLE or (x is None and y is None) or stratified(res):
         return nothing
     if x is None or y is None:
         raise InputError("`x` and `y` must be given together, got one of them.")

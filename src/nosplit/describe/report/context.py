@@ -89,6 +89,8 @@ def _how(res: TestResult, page: PageChoices) -> list[tuple[str, str]]:
         ("Statistic", f"{res.statistic:.4g}; it rejects from {_threshold(res, page.alpha)}."),
         ("Pairs", f"{res.pairs}. {pairs_words(res)}"),
     ]
+    if res.design is not None:
+        lines.append(("Design", f"{str(res.design)[:1].upper()}{str(res.design)[1:]}."))
     if res.pairs != "given":
         left = f"{res.n_left_out:,}" if res.n_left_out else "none"
         lines.append(("Rows", f"{res.n_used:,} used, {left} left out."))
@@ -142,6 +144,11 @@ def _again(res: TestResult, page: PageChoices) -> dict[str, Any]:
     words = ["With the same data and the same version, this gives the same p-value:"]
     if not page.options and story_of(res) is not VECTOR:
         words.append(STREAM_UNSAID if res.stream else UNSAID)
+    if res.design is not None and not {"paired", "strata", "groups"} & set(page.options):
+        words.append(
+            "A result does not record the labels of its design: put paired=True, strata= or "
+            f"groups= in as the test had them ({res.design})."
+        )
     if res.calibration == SIMULATE:
         words.append("It has the default kernels; if the test had others, put them in.")
     options = {"rng": 0} | dict(page.options)

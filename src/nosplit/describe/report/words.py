@@ -42,6 +42,14 @@ TWO_SAMPLE = Story(
     "Chance alone can explain it. This does not show that the samples are alike: a difference may "
     "be too small to be seen with this many rows.",
 )
+K_SAMPLE = Story(
+    "k_sample_test(samples",
+    "If all samples came from the same source",
+    "differences at least this clear",
+    "Chance alone is a poor explanation: not all samples come from the same distribution.",
+    "Chance alone can explain it. This does not show that the samples are alike: a difference may "
+    "be too small to be seen with this many rows.",
+)
 GOODNESS = Story(
     "goodness_of_fit_test(x, score",
     "If the sample came from the model",
@@ -73,6 +81,7 @@ VECTOR = Story(
 
 STORIES = {
     questions.TWO_SAMPLE: TWO_SAMPLE,
+    questions.K_SAMPLE: K_SAMPLE,
     questions.GOODNESS: GOODNESS,
     questions.INDEPENDENCE: INDEPENDENCE,
     questions.MEAN: MEANS,
@@ -121,6 +130,7 @@ def verdict_words(res: TestResult, alpha: float) -> list[str]:
             f"count as evidence (level {alpha:g})."
         ),
         story.rejected if rejects else story.kept,
+        *([] if res.design is None else [f"By chance, {res.design}."]),
     ]
 
 

@@ -10,7 +10,7 @@ from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Complete, Pairing, Sketch, Window
 
-__all__ = ["HsicSizes", "Sizes", "sizes_of"]
+__all__ = ["DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
@@ -27,6 +27,8 @@ SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 # Sketches of observations: both numbers of a pair of waves, their product for one shift, and units
 # from which there are cells enough.
 NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
+# The same for several samples: a pair of units of one of them under a draw, a number of a unit.
+NS_INSIDE, NS_ADDED = 0.6, 0.15
 # The same for units of observations: an entry, a factor of it, a shift, a look-up.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
@@ -130,6 +132,58 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class DesignSizes(Sizes):
+    """What the cost depends on where units change places inside blocks, or among samples."""
+
+    units: int = 0
+    samples: int = 2
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.units
+
+    @property
+    def can_sketch(self) -> bool:
+        """Whether a sketch serves: always, of few units by themselves."""
+        return True
+
+    @property
+    def pairs_of(self) -> str:
+        """What pairs are made of, in a word."""
+        return "units"
+
+    def cells(self, pairing: Sketch) -> int:
+        """Places in cells of a sketch, about."""
+        return min(self.units, 4 * pairing.cells if self.samples == 2 else pairing.cells)
+
+    def rows_or_units(self, pairing: Pairing, flips: int) -> int:
+        """What pairs are made of."""
+        return self.units
+
+    def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
+        """Nominal seconds of one core for a sketch."""
+        waves, bins = (pairing.frequencies or 0) * self.d, min(128, SKETCH_BINS // self.p)
+        row = NS_ROW + NS_BIN * self.p + waves * (NS_WAVE + NS_PROJECTION * self.p)
+        numbers = 2 * waves + (bins + 1) * self.p
+        drawn = NS_DRAWN if self.samples == 2 else NS_ADDED
+        draws = flips * self.cells(pairing) * numbers * drawn
+        return SECONDS_SKETCH + 1e-9 * ((self.n + self.m) * row + draws)
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        if isinstance(pairing, Sketch):
+            return self.sketch_seconds(pairing, flips)
+        rows = (self.n + self.m) ** 2 / 2.0
+        value = NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
+        drawn = self.units**2 * NS_FLIP_PRODUCT
+        if self.samples > 2:
+            drawn = self.units**2 / (2.0 * self.samples) * NS_INSIDE
+        seen = self._seen(flips) if self.default else 0.0
+        return SECONDS_FIXED + seen + 1e-9 * (rows * value + flips * self.d * drawn)
+
+
+@dataclass(frozen=True)
 class HsicSizes(Sizes):
     """What the cost depends on: n = m is the number of units, p all columns, d the products."""
 
@@ -176,3 +230,10 @@ def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
     """What the cost depends on, before any bandwidth is known."""
     trial = recipe.build()
     return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)
+
+
+def design_sizes(n: int, m: int, p: int, recipe: Recipe, units: int, samples: int = 2) -> Sizes:
+    """The same with a design of so many units: n and m rows, or n of several samples (m = 0)."""
+    trial = recipe.build()
+    bases = kernel_bases(trial)
+    return DesignSizes(n, m, p, len(trial), bases, units, samples, default=recipe.default)

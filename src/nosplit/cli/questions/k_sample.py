@@ -1,0 +1,98 @@
+"""The command `ksample`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+import nosplit
+from nosplit._support.checks import check_alpha
+from nosplit._support.terminal import printable
+from nosplit._support.warn import unwarned
+from nosplit.cli.shared.options import (
+    Alpha,
+    Budget,
+    Columns,
+    Exclude,
+    ExitCode,
+    Json,
+    Kernels,
+    Method,
+    NanPolicy,
+    Scale,
+    Seed,
+    Workers,
+)
+from nosplit.cli.shared.printing import print_json
+from nosplit.cli.shared.words import named
+from nosplit.errors import InputError
+
+__all__ = ["ksample"]
+
+
+def ksample(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILES", help="One file for each sample, or one table.")
+    ],
+    by: Annotated[
+        str | None,
+        typer.Option(help="Column of the one table that names the samples.", metavar="COLUMN"),
+    ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Sample (or file) that all others are compared with.", metavar="NAME"),
+    ] = None,
+    no_follow_up: Annotated[
+        bool, typer.Option("--no-follow-up", help="The overall test only, no comparisons.")
+    ] = False,
+    alpha: Alpha = 0.05,
+    method: Method = "auto",
+    kernels: Kernels = "default",
+    budget: Budget = 1.0,
+    seed: Seed = 0,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    scale: Scale = None,
+    nan_policy: NanPolicy = "auto",
+    workers: Workers = None,
+    as_json: Json = False,
+    exit_code: ExitCode = False,
+) -> None:
+    """Test whether several samples come from one distribution, and which of them differ."""
+    check_alpha(alpha)
+    with unwarned():
+        result = nosplit.k_sample_test(
+            *_samples(files, by),
+            control=control,
+            follow_up=not no_follow_up,
+            kernels=kernels,
+            method=method,
+            budget=budget,
+            rng=seed,
+            columns=named(columns),
+            exclude=named(exclude),
+            scale=scale,
+            nan_policy=nan_policy,
+            workers=workers,
+        )
+    rejects = result.reject(alpha)
+    if as_json:
+        print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
+    else:
+        typer.echo(printable(", ".join(files) if by is None else f"{files[0]} by {by}"))
+        typer.echo(result.summary(alpha))
+    raise typer.Exit(int(exit_code and rejects))
+
+
+def _samples(files: list[str], by: str | None) -> tuple[Any, ...]:
+    """Files by their names, or one table and the column that names its samples."""
+    if by is None:
+        if len(files) < 2:
+            raise InputError("`FILES` must be at least 2, or one table with `--by COLUMN`.")
+        if len(set(files)) < len(files):
+            raise InputError("`FILES` must each be given once.")
+        return ({file: file for file in files},)
+    if len(files) != 1:
+        raise InputError(f"`--by` splits one table, got {len(files)} files.")
+    return files[0], by

@@ -1,0 +1,228 @@
+"""Which rows are one unit, and which units may change places.
+
+A unit is a row, or a group of rows that belong together. Units lie in blocks: strata, groups that
+have rows of both samples, or all of them. Under the null hypothesis the units of a block may change
+places, so that all ways to deal its labels are equally likely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.terminal import listed
+from nosplit._support.types import Index
+from nosplit.designs.labels import RowLabels
+from nosplit.errors import InputError
+from nosplit.inference.result import Exchanged
+
+__all__ = ["Design", "design_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Rows of x and then of y, as units in blocks.
+
+    Attributes
+    ----------
+    unit : array of int, shape (N,)
+        The unit of each row; -1 for rows left out.
+    starts : array of int, shape (B + 1,)
+        Where the units of each block begin.
+    counts : array of int, shape (B,)
+        Units of x in each block, which come first in it.
+    means : bool
+        Whether units are groups of rows, which count by the mean of their rows.
+    said : Exchanged
+        What is exchanged under the null hypothesis.
+    """
+
+    unit: Index
+    starts: Index
+    counts: Index
+    means: bool
+    said: Exchanged
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.starts[-1])
+
+    @property
+    def n_used(self) -> int:
+        """Rows that are in units."""
+        return int(np.count_nonzero(self.unit >= 0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """Rows with numbers of their strata and of their groups."""
+
+    y: NDArray[np.bool_]
+    stratum: Index
+    group: Index
+    kept: NDArray[np.bool_] = field(repr=False)
+
+
+def design_of(n: int, m: int, strata: RowLabels | None, groups: RowLabels | None) -> Design:
+    """The design of samples of n and m rows, of which labels are known.
+
+    Parameters
+    ----------
+    n, m : int
+        Rows of x and of y.
+    strata : RowLabels, optional
+        Rows change places inside strata only.
+    groups : RowLabels, optional
+        Rows of a group stay together. Groups that have rows of both samples are blocks of two
+        units, which are swapped; the others change places as a whole, inside their stratum.
+    """
+    y = np.arange(n + m) >= n
+    stratum = np.zeros(n + m, np.int64) if strata is None else strata.codes
+    kept = np.ones(n + m, np.bool_)
+    for labels in (strata, groups):
+        if labels is not None:
+            kept &= labels.codes >= 0
+    if groups is None:
+        return _of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
+    _check_inside(groups, strata)
+    return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups)
+
+
+def _of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
+    """Single rows, which change places inside strata."""
+    assert strata is not None
+    both, words = _in_both(keys, keys.stratum, strata)
+    kept = keys.kept & both[keys.stratum]
+    unit, starts, counts = _numbered(keys.stratum, keys.y, np.arange(len(kept)), kept)
+    many = len(counts)
+    said = f"rows change places between the samples inside {_count(many, 'stratum', 'strata')}"
+    return Design(unit, starts, counts, False, Exchanged("strata", said + words))
+
+
+def _of_groups(keys: _Keys, strata: RowLabels | None, groups: RowLabels) -> Design:
+    """Whole groups: swapped inside where they have both samples, else exchanged."""
+    of_y = np.zeros((2, len(groups.names)), np.bool_)
+    of_y[keys.y[keys.kept].astype(int), keys.group[keys.kept]] = True
+    both = np.logical_and.reduce(of_y)
+    swapped = both[keys.group] & keys.kept
+    single = keys.kept & ~swapped
+    # Groups of one sample only, in strata in which both samples have some.
+    strata_of = keys.stratum
+    there = np.zeros((2, int(strata_of.max()) + 1), np.bool_)
+    there[keys.y[single].astype(int), strata_of[single]] = True
+    exchanged = single & np.logical_and.reduce(there)[strata_of]
+    kept = swapped | exchanged
+    if not kept.any():
+        raise InputError(_no_groups(of_y, strata))
+    # Blocks: a group of both samples, or the stratum of the others.
+    block = np.where(swapped, keys.group, len(groups.names) + strata_of)
+    unit, starts, counts = _numbered(block, keys.y, keys.group, kept)
+    _check_enough(starts, counts)
+    said = _said_of_groups(keys, swapped, exchanged, strata, groups)
+    kind = "groups" if strata is None else "strata"
+    return Design(unit, starts, counts, True, Exchanged(kind, said))
+
+
+def _numbered(
+    block: Index, y: NDArray[np.bool_], member: Index, kept: NDArray[np.bool_]
+) -> tuple[Index, Index, Index]:
+    """Units of rows, block by block, those of x first; where blocks begin; units of x in them."""
+    order = np.flatnonzero(kept)
+    order = order[np.lexsort((member[order], y[order], block[order]))]
+    b, side, who = block[order], y[order], member[order]
+    new_block = np.concatenate([[True], b[1:] != b[:-1]])
+    new = new_block | np.concatenate([[True], (side[1:] != side[:-1]) | (who[1:] != who[:-1])])
+    number = np.cumsum(new) - 1
+    unit = np.full(len(kept), -1, np.int64)
+    unit[order] = number
+    starts = np.append(number[new_block], number[-1] + 1)
+    first = np.flatnonzero(new)
+    counts = np.add.reduceat((~side[first]).astype(np.int64), starts[:-1])
+    return unit, starts, counts
+
+
+def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bool_], str]:
+    """Which strata have rows of both samples, and a word on those that do not."""
+    there = np.zeros((2, len(labels.names)), np.bool_)
+    there[keys.y[keys.kept].astype(int), code[keys.kept]] = True
+    both = np.logical_and.reduce(there)
+    if not both.any():
+        raise InputError(
+            "`strata` must have rows of both samples in at least one stratum, but x has only "
+            f"{listed(labels.said(there[0]))} and y only {listed(labels.said(there[1]))}."
+        )
+    alone = np.logical_or.reduce(there) & ~both
+    if not alone.any():
+        return both, ""
+    rows = int(np.count_nonzero(keys.kept & alone[code]))
+    return both, (
+        f"; {_count(int(alone.sum()), 'stratum', 'strata')} of one sample only left out, "
+        f"{rows:,} rows: {listed(labels.said(alone))}"
+    )
+
+
+def _said_of_groups(
+    keys: _Keys,
+    swapped: NDArray[np.bool_],
+    exchanged: NDArray[np.bool_],
+    strata: RowLabels | None,
+    groups: RowLabels,
+) -> str:
+    parts = []
+    if swapped.any():
+        count = len(np.unique(keys.group[swapped]))
+        parts.append(f"x and y are swapped inside {_count(count, 'group', 'groups')}")
+    if exchanged.any():
+        a, b = (len(np.unique(keys.group[exchanged & (keys.y == side)])) for side in (False, True))
+        inside = "" if strata is None else ", inside strata"
+        parts.append(f"{a + b:,} whole groups change places between the samples ({a} and {b})")
+        parts[-1] += inside
+    lost = keys.kept & ~swapped & ~exchanged
+    if lost.any():
+        names = np.zeros(len(groups.names), np.bool_)
+        names[keys.group[lost]] = True
+        parts.append(
+            f"{_count(int(names.sum()), 'group', 'groups')} with nothing to change places with "
+            f"left out, {int(lost.sum()):,} rows: {listed(groups.said(names))}"
+        )
+    return "; ".join(parts)
+
+
+def _check_inside(groups: RowLabels, strata: RowLabels | None) -> None:
+    """Check that no group lies in two strata: it could change places in neither."""
+    if strata is None:
+        return
+    some = (groups.codes >= 0) & (strata.codes >= 0)
+    pairs = np.unique(np.stack([groups.codes[some], strata.codes[some]]), axis=1)
+    twice = pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]
+    if len(twice):
+        raise InputError(
+            "`groups` must each lie in one stratum, but rows of group "
+            f"{groups.names[twice[0]]!r} are in several."
+        )
+
+
+def _check_enough(starts: Index, counts: Index) -> None:
+    """Check that there are several ways to deal the labels: one block of two groups has two."""
+    if len(counts) == 1 and min(counts[0], starts[1] - counts[0]) < 2:
+        a, b = int(counts[0]), int(starts[1] - counts[0])
+        raise InputError(
+            f"`groups` must be at least 2 in each sample, got {a} in x and {b} in y: whole groups "
+            "change places, and one of them cannot tell the samples from itself."
+        )
+
+
+def _no_groups(of_y: NDArray[np.bool_], strata: RowLabels | None) -> str:
+    a, b = (int(side.sum()) for side in of_y)
+    inside = "" if strata is None else " in any stratum"
+    return (
+        "`groups` must have something to change places with, but no group has rows of both samples "
+        f"and not both samples have groups{inside}: got {a} in x and {b} in y."
+    )
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,1 @@
+"""Several samples: the overall test, comparisons, and p-values adjusted for all of them."""
