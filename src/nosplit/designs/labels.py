@@ -20,7 +20,7 @@ __all__ = [
     "RowLabels",
     "is_name",
     "label_policy",
-    "labels_of",
+    "labels_of_both",
     "labels_of_rows",
     "labels_of_sample",
     "named_in",
@@ -76,7 +76,7 @@ def named_in(name: str, sources: Sequence[tuple[str, Any]], keyword: str) -> Non
             )
 
 
-def labels_of(
+def labels_of_both(
     labels: Any,
     samples: tuple[Any, Any],
     kept: tuple[NDArray[np.bool_], NDArray[np.bool_]],

@@ -15,7 +15,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.designs.design import design_of
-from nosplit.designs.labels import RowLabels, is_name, labels_of, named_in
+from nosplit.designs.labels import RowLabels, is_name, labels_of_both, named_in
 from nosplit.designs.testing import test_design
 from nosplit.errors import Caveat, InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
@@ -66,7 +66,7 @@ class DesignLabels:
         """The labels of all rows that are kept, of strata and of groups."""
         both = (self.strata, "strata"), (self.groups, "groups")
         return [
-            None if own is None else labels_of(own, samples, data.kept, name, self.policy)
+            None if own is None else labels_of_both(own, samples, data.kept, name, self.policy)
             for own, name in both
         ]
 
