@@ -164,11 +164,11 @@ def test_learning_is_optimistic_and_crossfitting_is_not_against_theory():
         effects.append(explained(x, y, kernels=list(FEW), pairs="complete").effect)
     learned = np.array([e.learned for e in effects])
     crossed = np.array([e.crossfitted for e in effects])
-    separation = np.array([e.separation for e in effects])
+    lowest = np.array([e.separation_low for e in effects])
     error = crossed.std(ddof=1) / math.sqrt(20.0)
     assert learned.mean() > 3.0 * learned.std(ddof=1) / math.sqrt(20.0)
     assert abs(crossed.mean()) < 4.5 * error
-    assert abs(separation.mean() - 0.5) < 4.5 * separation.std(ddof=1) / math.sqrt(20.0)
+    assert np.count_nonzero(lowest > 0.5) <= 4  # a chance of 0.025 each
 
 
 def test_mmd_is_the_unbiased_estimate_against_numpy():
@@ -223,7 +223,7 @@ def test_pairs_are_different_pairs_of_different_units():
 
 
 def test_words_for_the_size():
-    sizes = [Effect(0, 0, 0, 0, s, 0).words for s in (0.3, 0.5, 0.57, 0.65, 0.8, 1.0)]
+    sizes = [Effect(0, 0, 0, 0, s, 0, 0.5, "").words for s in (0.3, 0.5, 0.57, 0.65, 0.8, 1.0)]
     assert sizes == ["very small", "very small", "small", "medium", "large", "large"]
 
 

@@ -7,6 +7,7 @@ of the two populations instead: more rows make them more precise, and nothing el
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
+from nosplit.describe.separation import Rule, auc, column_rules, lower_bound, model_rules
 from nosplit.describe.witness import witness_at
 from nosplit.kernels.bank import Bank
 from nosplit.methods import METHODS, OST, Method, Split
@@ -22,6 +24,8 @@ from nosplit.methods import METHODS, OST, Method, Split
 __all__ = ["Effect", "KernelEffect", "effect_of", "kernel_effects", "learner"]
 
 Estimate = tuple[float, float]  # with its standard error
+
+LEARNED = "the learned kernel"
 
 # Nominal seconds of one core for the values of pairs.
 SECONDS = 0.25
@@ -44,8 +48,15 @@ class Effect:
         both ways round, and averaged. It is not too large; weights from half of the rows are
         less good, so it is rather too small.
     separation, separation_error : float
-        How often the witness function ranks a row of x above a row of y, learned on one half of
-        the rows and evaluated on the other: 0.5 is chance, 1 tells all rows apart.
+        How often the best rule that was found ranks a row of x above a row of y, on rows that it
+        was not learned from: 0.5 is chance, 1 tells all rows apart. Rules are those of each
+        column, of all columns together, of the learned kernel, and of gradient boosting where
+        scikit-learn is installed.
+    separation_low : float
+        No less than this is what the populations allow, with a chance of 97.5 %, whichever rule
+        was the best.
+    separation_by : str
+        Whose rule that is: the name of a column, or what it is called above.
     """
 
     learned: float
@@ -54,6 +65,8 @@ class Effect:
     crossfitted_error: float
     separation: float
     separation_error: float
+    separation_low: float
+    separation_by: str
 
     @property
     def words(self) -> str:
@@ -69,6 +82,8 @@ class Effect:
             "crossfitted_error": self.crossfitted_error,
             "separation": self.separation,
             "separation_error": self.separation_error,
+            "separation_low": self.separation_low,
+            "separation_by": self.separation_by,
             "words": self.words,
         }
 
@@ -111,6 +126,8 @@ def effect_of(
     weights: Array,
     method: Method,
     rows: int,
+    groups: Mapping[str, Sequence[int]],
+    categorical: frozenset[int],
 ) -> Effect:
     """The size of a difference; the witness function looks at `rows` rows of either sample."""
     # Contiguous, as the compiled loops want their rows.
@@ -119,9 +136,15 @@ def effect_of(
     beta = [learn(m, method, weights) for m in means]
     # The weights of one half with the moments of the other.
     crossed = _average(*(_ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
-    few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
-    separated = _average(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
-    return Effect(*_ratio(whole, weights), *crossed, *separated)
+    rules = column_rules(x, y, groups, categorical)
+    if len(groups) > 1:  # of one column, its bins say it all
+        few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
+        seen = _average(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
+        rules += [Rule(LEARNED, *seen), *model_rules(x, y, categorical)]
+    best = max(rules, key=lambda rule: rule.auc)
+    return Effect(
+        *_ratio(whole, weights), *crossed, best.auc, best.error, lower_bound(rules), best.name
+    )
 
 
 def _average(one: Estimate, other: Estimate) -> Estimate:
@@ -153,15 +176,5 @@ def _separation(
     weights: Array,
 ) -> Estimate:
     """P(f(X) > f(Y)) over held-out rows, ties counted half, and its standard error."""
-    f_x, f_y = (witness_at(rows, *learned, bank, weights) for rows in held_out)
-    # The share of the other sample below each row: the mean, and the error of a difference of
-    # means of independent rows (DeLong et al. 1988).
-    below, above = _share_below(f_x, f_y), 1.0 - _share_below(f_y, f_x)
-    error = np.sqrt(below.var() / len(below) + above.var() / len(above))
-    return float(below.mean()), float(error)
-
-
-def _share_below(values: Array, others: Array) -> Array:
-    ordered = np.sort(others)
-    left, right = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    return np.asarray((left + right) / (2.0 * len(ordered)))
+    mean, square = auc(*(witness_at(rows, *learned, bank, weights) for rows in held_out))
+    return mean, float(np.sqrt(square))

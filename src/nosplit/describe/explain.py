@@ -94,7 +94,9 @@ def explain(
     level = float(at_x.mean() + at_y.mean()) / 2.0
     return Explanation(
         result=res,
-        effect=effect_of(a, b, bank, whole, weights, learner(res.method), few),
+        effect=effect_of(
+            a, b, bank, whole, weights, learner(res.method), few, names, _categorical(res)
+        ),
         kernel=Combination(bank.kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in bank.kernels]),
         columns=attribute(a, b, bank, weights, names, generator),
@@ -144,6 +146,10 @@ def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None
             f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all{least}; "
             f"got {n + x.omitted:,} and {m + y.omitted:,}."
         )
+
+
+def _categorical(res: TestResult) -> frozenset[int]:
+    return frozenset(() if res.encoding is None else res.encoding.categorical)
 
 
 def _few(most: int, width: int) -> int:

@@ -165,12 +165,13 @@ class Explanation:
                 "what follows may be chance.",
                 "",
             )
-        told = f"{100 * effect.separation:.0f} ± {100 * effect.separation_error:.0f} % (chance: 50)"
+        told = f"{100 * effect.separation:.0f} %, no less than {100 * effect.separation_low:.0f} %"
         learned = f"{effect.learned:.3g} ± {effect.learned_error:.1g}"
         crossed = f"{effect.crossfitted:.3g} ± {effect.crossfitted_error:.1g}"
         return [
             *lines,
-            f"A {effect.words} difference: rows are told apart {told} of the time.",
+            f"A {effect.words} difference: rows are told apart {told} (chance: 50),",
+            f"             by {printable(effect.separation_by)}",
             "  signal     of one pair of rows, in units of its noise; it does not grow with n",
             f"             {learned} as learned, {crossed} on rows not learned from",
         ]

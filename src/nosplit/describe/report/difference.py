@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.terminal import printable
 from nosplit.describe.explanation import Explanation, Row
 from nosplit.describe.report.columns import cell, column_figure, line, shorten
 from nosplit.describe.report.context import PageChoices
@@ -26,11 +27,13 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     """The size of the difference, in numbers that do not grow with the samples."""
     size = told.effect
     told_apart = _percent(size.separation, size.separation_error)
+    low = f"{100.0 * size.separation_low:.0f} %"
     words = [
         (
             f"By the usual yardsticks, a {size.words} difference. Shown one row of each sample, "
-            f"what the test learned would tell which is which {told_apart} of the time; guessing "
-            "would be right 50 % of the time."
+            f"the best rule that was found would tell which is which {told_apart} of the time, "
+            f"and some rule no less than {low}; guessing would be right 50 % of the time. The rule "
+            f"is that of {printable(size.separation_by)}, judged by rows it was not learned from."
         ),
         (
             "The size does not grow with the number of rows, as the evidence does: with very many "
@@ -47,6 +50,7 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
         )
     facts = [
         ("Rows told apart", told_apart),
+        ("The same, at the least", low),
         ("Signal of one pair of rows", _with_error(size.crossfitted, size.crossfitted_error)),
         ("The same, as learned", _with_error(size.learned, size.learned_error)),
     ]
