@@ -39,6 +39,14 @@ def test_bins_against_rows():
     np.testing.assert_allclose(found, auc(scores[a], scores[b]))
 
 
+def test_few_rows_that_are_all_told_apart():
+    """Of n rows none on the wrong side: one in n / 3 may be, with a chance of 5 %."""
+    x, y = normal(60, 2, 7, 50.0)
+    rules = column_rules(x, y, named(2))
+    assert rules[0].auc == 1.0
+    assert 0.85 < lower_bound(rules) < 1.0 - 1.0 / 60.0
+
+
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 def test_lower_bound_holds_against_theory(shift):
     """The best rule for a shift is right Φ(d / √2) of the time; the bound is above it rarely."""

@@ -52,9 +52,14 @@ def lower_bound(rules: Sequence[Rule]) -> float:
 
 
 def auc(f_x: Array, f_y: Array) -> tuple[float, float]:
-    """P(f(X) > f(Y)), ties counted half, and its squared standard error (DeLong et al. 1988)."""
+    """P(f(X) > f(Y)), ties counted half, and its squared standard error (DeLong et al. 1988).
+
+    One row more could be on the wrong side: rows that are all told apart are not known to be
+    always, and the error is not 0.
+    """
     below, above = _share_below(f_x, f_y), 1.0 - _share_below(f_y, f_x)
-    return float(below.mean()), float(below.var() / len(below) + above.var() / len(above))
+    square = below.var() / len(below) + above.var() / len(above)
+    return float(below.mean()), float(square + 1.0 / min(len(f_x), len(f_y)) ** 2)
 
 
 def _share_below(values: Array, others: Array) -> Array:
@@ -159,7 +164,7 @@ def _auc_of_bins(scores: Array, held_out: NDArray[np.float64]) -> tuple[float, f
         float(s @ (v - m) ** 2 / s.sum() ** 2)
         for s, v, m in zip((x, y), (below, above), means, strict=True)
     ]
-    return means[0], sum(squares)
+    return means[0], sum(squares) + 1.0 / min(x.sum(), y.sum()) ** 2
 
 
 def _judged(name: str, folds: Sequence[tuple[float, float]]) -> Rule:
