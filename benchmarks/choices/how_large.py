@@ -13,9 +13,10 @@ import argparse
 import time
 from collections.abc import Iterator
 
-import nosplit
 import numpy as np
 import pandas as pd
+
+import nosplit
 
 NUMBERS = ["dep_delay", "arr_delay", "air_time", "distance", "hour", "minute"]
 CATEGORIES = ["carrier", "origin", "dest"]
