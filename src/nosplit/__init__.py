@@ -11,6 +11,7 @@ from nosplit.api.plan import plan
 from nosplit.api.profile import load_profile, profile
 from nosplit.api.several.k_sample import k_sample_test
 from nosplit.api.two_sample import two_sample_test
+from nosplit.data.files.csv_form import Csv
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.plots import plot
@@ -75,6 +76,7 @@ __all__ = [
     "CalibrationCheck",
     "ChiBar",
     "Combination",
+    "Csv",
     "Delta",
     "DependentRowsWarning",
     "DriftDetector",

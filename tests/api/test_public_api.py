@@ -49,7 +49,7 @@ NAMES = """
     polyhedral_truncation profile report two_sample_test
     Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
     plot_power power_curve predict_power sample_size seed_sensitivity
-    DriftDetector testing
+    Csv DriftDetector testing
 """
 
 SIGNATURES = {

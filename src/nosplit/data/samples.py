@@ -252,7 +252,7 @@ def in_hand(x: Any, y: Any, options: Options, *, all_rows: bool) -> tuple[Any, A
                 "`paired`, `strata` and `groups` need all rows, and these files are too large to "
                 "be read whole. Read some pairs, strata or groups of them into tables first."
             )
-        x, y = some_rows(str(x), str(y))
+        x, y = some_rows(x, y)
     return read_if_path(x), read_if_path(y), options
 
 

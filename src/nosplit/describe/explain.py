@@ -81,7 +81,7 @@ def explain(
     most, generator = check_int(rows, "rows", least=FEWEST_ROWS), check_rng(rng)
     _check_result(res)
     files = is_path(x) and is_path(y)
-    x, y = some_rows(str(x), str(y)) if files else (read_if_path(x), read_if_path(y))
+    x, y = some_rows(x, y) if files else (read_if_path(x), read_if_path(y))
     left, right = (encoded(res, s, name, FEWEST_ROWS) for s, name in ((x, "x"), (y, "y")))
     _check_same_data(res, left, right, some=files)
     names = group_names(res, left.rows.shape[1])

@@ -9,21 +9,32 @@ import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
+from nosplit.cli.shared.files import all_or_some, text_file
 from nosplit.cli.shared.options import (
     Alpha,
     Budget,
+    Columns,
+    Decimal,
+    Encoding,
+    Exclude,
     ExitCode,
     Json,
     Method,
+    NanPolicy,
     NoShuffle,
     Pairs,
     Report,
+    SampleRows,
     Seed,
+    Separator,
     Workers,
 )
 from nosplit.cli.shared.parsing import parse_model, parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
+from nosplit.cli.shared.words import named
+from nosplit.data.files.opening import said_of
 from nosplit.data.files.whole import read_array
+from nosplit.errors import InputError
 
 __all__ = ["gof"]
 
@@ -55,6 +66,13 @@ def gof(
     ] = False,
     thin: Annotated[int, typer.Option(help="Use every so many rows only.", min=1)] = 1,
     no_shuffle: NoShuffle = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    nan_policy: NanPolicy = "raise",
+    rows: SampleRows = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
@@ -63,23 +81,31 @@ def gof(
     """Test whether a file holds a sample from a model (goodness of fit)."""
     check_alpha(alpha)
     check_report(report)
-    x = read_array(sample)
-    score = parse_model(model, x.shape[1]) if scores is None else read_array(scores)
-    result = quietly(
-        nosplit.goodness_of_fit_test,
-        x,
-        score,
-        method=method,
-        pairs=parse_pairs(pairs),
-        calibration=calibration,
-        budget=budget,
-        rng=seed,
-        shuffle=not no_shuffle,
-        workers=workers,
-        progress=sys.stderr.isatty(),
-        dependent=dependent,
-        thin=thin,
-    )
+    if rows is not None and (scores is not None or dependent):
+        raise InputError("`--sample` draws rows, which go with --scores and a chain as they are.")
+    x = all_or_some(text_file(sample, sep, decimal, encoding), rows, seed)
+    picked, left_out = named(columns), named(exclude)
+    p = len(picked or range(x.shape[1])) - len(left_out or ())
+    score = parse_model(model, max(1, p)) if scores is None else read_array(scores)
+    with said_of(x=sample):
+        result = quietly(
+            nosplit.goodness_of_fit_test,
+            x,
+            score,
+            method=method,
+            pairs=parse_pairs(pairs),
+            calibration=calibration,
+            budget=budget,
+            rng=seed,
+            shuffle=not no_shuffle,
+            columns=picked,
+            exclude=left_out,
+            nan_policy=nan_policy,
+            workers=workers,
+            progress=sys.stderr.isatty(),
+            dependent=dependent,
+            thin=thin,
+        )
     title = f"{sample} and {model if scores is None else scores}"
     options = {"rng": seed, "shuffle": not no_shuffle, "dependent": dependent, "thin": thin}
     write_report(result, path=report, alpha=alpha, title=title, options=options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from typing import Annotated, Any
 
@@ -11,29 +12,49 @@ import typer
 import nosplit
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import extra
+from nosplit._support.terminal import listed
+from nosplit.cli.shared.files import File, all_or_some, text_file
 from nosplit.cli.shared.options import (
     Alpha,
     Budget,
+    Decimal,
+    Encoding,
     ExitCode,
     Json,
     Method,
+    NanPolicy,
     NoShuffle,
     Pairs,
     Report,
+    SampleRows,
     Seed,
+    Separator,
     Workers,
 )
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
-from nosplit.data.files.opening import open_source
+from nosplit.cli.shared.words import named
 from nosplit.errors import InputError
 
 __all__ = ["independence"]
 
 
 def independence(
-    x: Annotated[str, typer.Argument(metavar="X", help="One variable, one observation a row.")],
-    y: Annotated[str, typer.Argument(metavar="Y", help="The other, in the same rows.")],
+    first: Annotated[
+        str, typer.Argument(metavar="FILE", help="One variable, one observation a row; or both.")
+    ],
+    second: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="The other variable, in the same rows."),
+    ] = None,
+    x: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns of the first variable, as in a,b.", metavar="NAMES"),
+    ] = None,
+    y: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns of the second variable, as in a,b.", metavar="NAMES"),
+    ] = None,
     categories: Annotated[
         str,
         typer.Option(help="Which of them name categories: none, x, y or both.", metavar="WHICH"),
@@ -52,40 +73,86 @@ def independence(
     ] = None,
     unit_size: Annotated[int, typer.Option(help="Observations to a unit.", min=2)] = 8,
     no_shuffle: NoShuffle = False,
+    nan_policy: NanPolicy = "auto",
+    rows: SampleRows = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
     report: Report = None,
 ) -> None:
-    """Test whether two variables, observed together, are independent."""
+    """Test whether two variables, observed together, are independent.
+
+    They are in two files, or in one: `nosplit independence data.csv --x distance --y air_time`.
+    """
     check_alpha(alpha)
     check_report(report)
     if categories not in ("none", "x", "y", "both"):
         raise InputError(f"`--categories` must be none, x, y or both, got {categories!r}.")
+    if second is None and not (x and y):
+        raise InputError("`--x` and `--y` must name columns if both variables are in one file.")
+    files = [text_file(f, sep, decimal, encoding) for f in (first, second or first)]
+    tables = [all_or_some(f, rows, seed) for f in files]
+    if rows is not None and second is not None and len(tables[0]) != len(tables[1]):
+        raise InputError("`--sample` needs files of as many rows, observed together.")
+    # The column of strata comes with the first variable.
+    wanted = (x if x is None or strata is None else [*x, strata]), y
+    left, right = (
+        _variable(_picked(table, named(names), f, option), categories in (option[2:], "both"))
+        for table, names, f, option in zip(tables, wanted, files, ("--x", "--y"), strict=True)
+    )
     result = quietly(
         nosplit.independence_test,
-        _variable(x, categories in ("x", "both")),
-        _variable(y, categories in ("y", "both")),
+        left,
+        right,
         method=method,
         pairs=parse_pairs(pairs),
         calibration=calibration,
         budget=budget,
         rng=seed,
         shuffle=not no_shuffle,
+        nan_policy=nan_policy,
         workers=workers,
         progress=sys.stderr.isatty(),
         unit_size=unit_size,
         strata=strata,
     )
+    names = (
+        f"{', '.join(named(n) or [])} of {f}" if n else f for n, f in ((x, first), (y, second))
+    )
+    title = " and ".join(str(name) for name in names) if second else f"{first}: {_both(x, y)}"
     options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
     if strata is not None:
         options["strata"] = strata
-    write_report(result, path=report, alpha=alpha, title=f"{x} and {y}", options=options)
-    raise finish(result, f"{x} and {y}", alpha=alpha, as_json=as_json, exit_code=exit_code)
+    write_report(result, path=report, alpha=alpha, title=title, options=options)
+    raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 
-def _variable(path: str, categories: bool) -> Any:
-    rows = open_source(path).whole()
+def _both(x: list[str] | None, y: list[str] | None) -> str:
+    return " and ".join(", ".join(named(names) or []) for names in (x, y))
+
+
+def _picked(rows: Any, names: list[str] | None, file: File, option: str) -> Any:
+    """Some columns of a table, or of an array by their places."""
+    if names is None:
+        return rows
+    known = (
+        list(map(str, range(rows.shape[1]))) if isinstance(rows, np.ndarray) else rows.column_names
+    )
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"`{option}` must name columns of `{file}`, which has {listed(known)}, got "
+                f"{name!r}.{hint}"
+            )
+    return rows[:, list(map(int, names))] if isinstance(rows, np.ndarray) else rows.select(names)
+
+
+def _variable(rows: Any, categories: bool) -> Any:
     if not categories:
         return rows
     if isinstance(rows, np.ndarray):

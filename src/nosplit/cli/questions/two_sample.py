@@ -11,11 +11,14 @@ import typer
 import nosplit
 from nosplit._support.checks import check_alpha
 from nosplit.api.against_profile import is_profile
+from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
 from nosplit.cli.shared.options import (
     Alpha,
     Budget,
     Calibration,
     Columns,
+    Decimal,
+    Encoding,
     Exclude,
     ExitCode,
     Groups,
@@ -28,8 +31,10 @@ from nosplit.cli.shared.options import (
     Paired,
     Pairs,
     Report,
+    SampleRows,
     Scale,
     Seed,
+    Separator,
     Strata,
     Workers,
 )
@@ -59,6 +64,10 @@ def compare(
     paired: Paired = False,
     strata: Strata = None,
     groups: Groups = None,
+    sample: SampleRows = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
@@ -67,20 +76,24 @@ def compare(
 ) -> None:
     """Test whether two files hold samples from the same distribution.
 
-    Files are .npy, .npz (file.npz:name picks an array), .csv with or without a line of names,
-    .parquet, or folders or quoted globs of .parquet files. Large ones are never held in memory.
-    Either may be a profile, which `nosplit profile` writes.
+    Files are .npy, .npz (file.npz:name picks an array), .csv or .tsv with or without a line of
+    names (or .csv.gz), .jsonl, .feather, .parquet, or folders or quoted globs of .parquet files.
+    Large ones are never held in memory. Either may be a profile, which `nosplit profile` writes.
     """
     check_alpha(alpha)
     check_report(report, no_rows)
     without_rows = is_profile(ref) or is_profile(cur)
     given = {"paired": paired, "strata": strata, "groups": groups}
     design = {name: value for name, value in given.items() if value}
+    check_sampled(sample, without_rows, paired)
+    x, y = (text_file(path, sep, decimal, encoding) for path in (ref, cur))
+    if sample is not None:
+        x, y = (all_or_some(path, sample, seed + i) for i, path in enumerate((x, y)))
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
-            ref,
-            cur,
+            x,
+            y,
             kernels=kernels,
             method=method,
             pairs=parse_pairs(pairs),
@@ -98,9 +111,10 @@ def compare(
         )
     write_report(
         result,
-        None if without_rows else ref,
-        None if without_rows else cur,
+        None if without_rows else x,
+        None if without_rows else y,
         path=report,
+        labels=(ref, cur),
         alpha=alpha,
         rows=not no_rows,
         options={"rng": seed, "shuffle": not no_shuffle, **design},

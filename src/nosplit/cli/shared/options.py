@@ -11,6 +11,8 @@ __all__ = [
     "Budget",
     "Calibration",
     "Columns",
+    "Decimal",
+    "Encoding",
     "Exclude",
     "ExitCode",
     "Groups",
@@ -23,8 +25,10 @@ __all__ = [
     "Paired",
     "Pairs",
     "Report",
+    "SampleRows",
     "Scale",
     "Seed",
+    "Separator",
     "Strata",
     "Workers",
 ]
@@ -72,6 +76,22 @@ NanPolicy = Annotated[
         help="Missing values: raise, omit or indicate (compare them, too: what tables do).",
         metavar="NAME",
     ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option("--sep", help="What stands between cells of text files; found by default."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(help="What stands in decimals of text files, . or , ; found by default."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Encoding of text files, such as latin-1; found by default.", metavar="NAME"),
+]
+SampleRows = Annotated[
+    int | None,
+    typer.Option("--sample", help="Use so many rows only, drawn at random.", min=2, metavar="ROWS"),
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
 

@@ -29,7 +29,14 @@ SAME = (
     "unit_size",
     "workers",
 )
-OTHERS = {"rng": "--seed", "path": "--report", "power": "--target"}
+OTHERS = {
+    "separator": "--sep",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "rng": "--seed",
+    "path": "--report",
+    "power": "--target",
+}
 # Keywords that are flags.
 FLAGS = {
     "shuffle=False": "--no-shuffle",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import extra
-from nosplit.data.files.csv_form import COMMAS, Form, form_of, opened, unpacked_size
+from nosplit.data.files.csv_form import COMMAS, Csv, Form, form_of, unpacked_size
+from nosplit.data.files.encodings import UTF8, encoding_of, opened, plain_bytes
 from nosplit.data.files.source import check_names, reading
 from nosplit.errors import InputError
 
@@ -85,7 +86,7 @@ class CsvFile:
     @cached_property
     def _scanned(self) -> tuple[int, bool]:
         count, last, start, before, quoted = 0, -1, 0, b"\n", False
-        with reading(self.file, ".csv"), opened(self.file) as stream:
+        with reading(self.file, ".csv"), opened(self.file, self.form.encoding) as stream:
             while block := stream.read(BLOCK):
                 text = np.frombuffer(before + block, dtype=np.uint8)
                 ends = np.flatnonzero(text[1:] == NEWLINE)
@@ -133,13 +134,18 @@ class CsvFile:
                 yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
 
 
-def open_csv(path: str, file: Path) -> CsvFile:
+def open_csv(path: str, file: Path, asked: Csv | None = None) -> CsvFile:
     """Look at the first lines, which may be names."""
     with reading(file, ".csv"):
-        with opened(file) as stream:
+        encoding = None if asked is None else asked.encoding
+        if encoding is None:
+            with plain_bytes(file) as stream:
+                head = stream.read(BLOCK)
+            encoding = encoding_of(head, len(head) < BLOCK)
+        with opened(file, encoding) as stream:
             head = stream.read(BLOCK)
         text = head.decode("utf-8-sig", errors="replace")
-        form = form_of(text)
+        form = replace(form_of(text, asked), encoding=encoding)
         first = next(_cells(text.split("\n"), form), None)
     if first is None:
         raise InputError(f"`{path}` is empty.")
@@ -188,8 +194,15 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
     }
 
 
+def _input(source: CsvFile) -> Any:
+    """What Arrow reads: the file itself where it can."""
+    if source.form.encoding == UTF8:
+        return source.file
+    return extra("pyarrow", "tables").PythonFile(opened(source.file, source.form.encoding))
+
+
 def _table(source: CsvFile) -> Any:
-    table = extra("pyarrow.csv", "tables").read_csv(source.file, **_options(source))
+    table = extra("pyarrow.csv", "tables").read_csv(_input(source), **_options(source))
     _check_columns(source, table)
     return table
 
@@ -197,13 +210,13 @@ def _table(source: CsvFile) -> Any:
 def _stream(source: CsvFile) -> Iterator[Any]:
     """Batches of Arrow, all with the types of the first block; numbers need not stay whole."""
     pa, arrow = extra("pyarrow", "tables"), extra("pyarrow.csv", "tables")
-    with arrow.open_csv(source.file, **_options(source)) as reader:
+    with arrow.open_csv(_input(source), **_options(source)) as reader:
         schema = reader.schema
         _check_columns(source, pa.Table.from_batches([reader.read_next_batch()]))
     number = pa.float64()
     loose = pa.types.is_integer, pa.types.is_null
     types = {f.name: number if any(k(f.type) for k in loose) else f.type for f in schema}
-    with arrow.open_csv(source.file, **_options(source, types)) as reader:
+    with arrow.open_csv(_input(source), **_options(source, types)) as reader:
         yield from reader
 
 
@@ -245,7 +258,7 @@ def _picked(table: Any, columns: Sequence[str] | None) -> Any:
 def _numbers(source: CsvFile) -> NDArray[Any]:
     """All rows of a file of numbers, read by NumPy."""
     with reading(source.file, ".csv"):
-        data = _bytes(source.file)
+        data = _bytes(source)
     _check_text(source.path, data)
     lines = data.decode("utf-8-sig").split("\n")
     rows = [line.replace(source.form.decimal, ".") for line in lines[source.skip :]]
@@ -286,7 +299,7 @@ def _explained(source: CsvFile) -> Iterator[None]:
         if "is not a readable" not in str(error):
             raise
         with reading(source.file, ".csv"):
-            data = _bytes(source.file)
+            data = _bytes(source)
         _check_text(source.path, data)
         with reading(source.file, ".csv"):
             _explain(source, data.decode("utf-8-sig").split("\n"))
@@ -299,7 +312,7 @@ def _check_text(path: str, data: bytes) -> None:
     except UnicodeDecodeError as error:
         raise InputError(
             f"`{path}` must be UTF-8 text, got byte {error.object[error.start]:#04x} at position "
-            f"{error.start}."
+            f"{error.start}. Say what it is: encoding='latin-1', for example."
         ) from error
 
 
@@ -336,8 +349,8 @@ def _other_width(source: CsvFile, width: int, line: int | None) -> InputError:
     )
 
 
-def _bytes(file: Path) -> bytes:
-    with opened(file) as stream:
+def _bytes(source: CsvFile) -> bytes:
+    with opened(source.file, source.form.encoding) as stream:
         return stream.read()
 
 

@@ -1,15 +1,17 @@
-"""What a text file looks like: what stands between its cells and in its decimals; packed or not."""
+"""What a text file looks like: what stands between its cells and in its decimals; its encoding."""
 
 from __future__ import annotations
 
 import csv
-import gzip
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 
-__all__ = ["COMMAS", "Form", "form_of", "opened", "unpacked_size"]
+from nosplit.data.files.encodings import UTF8, known_encoding
+from nosplit.errors import InputError
+
+__all__ = ["COMMAS", "Csv", "Form", "form_of", "unpacked_size"]
 
 # Lines, and characters, from which the form is found.
 LINES, CHARACTERS = 100, 1 << 18
@@ -19,11 +21,59 @@ PACKING = 5
 
 
 @dataclass(frozen=True)
+class Csv(os.PathLike[str]):
+    r"""The name of a text file, and what it looks like where that is not to be found out.
+
+    It goes wherever names of files go.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, whatever its ending; one that ends in .gz is unpacked.
+    separator : str, optional
+        What stands between cells, one character.
+    decimal : str, optional
+        What stands in decimals: "." or ",".
+    encoding : str, optional
+        As Python names it: "utf-8", "latin-1", ...
+
+    Examples
+    --------
+    >>> Csv("measured.dat", separator=";", decimal=",")
+    Csv(path='measured.dat', separator=';', decimal=',', encoding=None)
+    """
+
+    path: str | os.PathLike[str]
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (
+            not isinstance(self.separator, str) or len(self.separator.encode()) != 1
+        ):
+            raise InputError(f"`separator` must be one character, got {self.separator!r}.")
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"`decimal` must be '.' or ',', got {self.decimal!r}.")
+        if self.separator is not None and self.separator == self.decimal:
+            raise InputError(f"`separator` and `decimal` must differ, got {self.decimal!r} twice.")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", known_encoding(self.encoding))
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    def __str__(self) -> str:
+        return os.fspath(self.path)
+
+
+@dataclass(frozen=True)
 class Form:
-    """What stands between cells, and in decimals."""
+    """What stands between cells, and in decimals; and the encoding."""
 
     separator: str = ","
     decimal: str = "."
+    encoding: str = UTF8
 
     @property
     def number(self) -> str:
@@ -45,16 +95,23 @@ class Form:
 COMMAS = Form()
 
 
-def form_of(text: str) -> Form:
+def form_of(text: str, asked: Csv | None = None) -> Form:
     r"""The form of a text: that in which all lines have as many cells, and most hold numbers.
 
     Examples
     --------
     >>> form_of("a;b\n1,5;2,5\n")
-    Form(separator=';', decimal=',')
-    >>> form_of("a,b\n1.5,x;y\n"), form_of("a\n1\n")
-    (Form(separator=',', decimal='.'), Form(separator=',', decimal='.'))
+    Form(separator=';', decimal=',', encoding='utf-8')
+    >>> form_of("a,b\n1.5,x;y\n") == form_of("a\n1\n") == Form()
+    True
     """
+    if asked is not None and asked.separator is not None:
+        return Form(asked.separator, asked.decimal or _decimal(text, asked.separator))
+    form = _likeliest(text)
+    return form if asked is None or asked.decimal is None else replace(form, decimal=asked.decimal)
+
+
+def _likeliest(text: str) -> Form:
     lines = text[:CHARACTERS].split("\n")
     lines = lines[: max(2, len(lines) - 1)][:LINES]  # the last may be cut
     first = next(filter(str.strip, lines), "")
@@ -91,13 +148,6 @@ def _decimal(text: str, separator: str) -> str:
         for mark in (",", r"\.")
     )
     return "," if comma and not point else "."
-
-
-def opened(file: Path) -> IO[bytes]:
-    """A text file as bytes, unpacked."""
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rb")  # type: ignore[return-value]
-    return file.open("rb")
 
 
 def unpacked_size(file: Path) -> int:

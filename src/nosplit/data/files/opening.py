@@ -1,4 +1,4 @@
-"""Files → samples: .npy, .npz, .csv, .tsv, .parquet, and folders and globs of .parquet.
+"""Files → samples: arrays of NumPy, text, lines of JSON, Feather and Parquet, in folders too.
 
 A source says what is in a file before it is read; it is then read whole, or in batches.
 """
@@ -15,6 +15,9 @@ from typing import TypeGuard
 
 from nosplit._support.terminal import listed
 from nosplit.data.files.csv import open_csv
+from nosplit.data.files.csv_form import Csv
+from nosplit.data.files.feather import open_feather
+from nosplit.data.files.json import open_json
 from nosplit.data.files.npy import open_npy, open_npz
 from nosplit.data.files.parquet import open_parquet
 from nosplit.data.files.source import Source, reading
@@ -22,9 +25,9 @@ from nosplit.errors import InputError
 
 __all__ = ["is_path", "open_source", "said_of"]
 
-SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".csv.gz", ".parquet")
+SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".csv.gz", ".jsonl", ".feather", ".parquet")
 # Endings that people give to the same formats.
-ALSO = {".pq": ".parquet", ".parq": ".parquet", ".txt": ".csv", ".gz": ".csv.gz"}
+ALSO = {".pq": ".parquet", ".parq": ".parquet", ".txt": ".csv", ".gz": ".csv.gz", ".json": ".jsonl"}
 
 
 def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
@@ -39,9 +42,10 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     ----------
     path : str or Path
         A file that ends in .npy, .npz (`file.npz:name` picks one of several arrays), .csv, .tsv
-        (or .csv.gz, .tsv.gz) or .parquet; or a folder or a glob of .parquet files, which are taken
-        in the order of their names. In text, commas, semicolons, tabs or bars stand between cells,
-        and a first line without any number holds the names of the columns.
+        (or .csv.gz, .tsv.gz), .jsonl, .feather or .parquet; or a folder or a glob of .parquet
+        files, which are taken in the order of their names. In text, commas, semicolons, tabs or
+        bars stand between cells, and a first line without any number holds the names of the
+        columns; `Csv` names a text file of which that need not be found out.
 
     Returns
     -------
@@ -59,11 +63,14 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     """
     text = os.fspath(path)
     with reading(text, "file"):
-        several = _parquet_files(text)
+        several = None if isinstance(path, Csv) else _parquet_files(text)
     if several is not None:
         for file in several:
             _check_file(str(file), file)
         return open_parquet(text, several)
+    if isinstance(path, Csv):
+        _check_file(text, Path(text))
+        return open_csv(text, Path(text), path)
     name, member = text, ""
     if ".npz:" in text:
         name, _, member = text.rpartition(":")
@@ -76,6 +83,10 @@ def open_source(path: str | os.PathLike[str]) -> Source:
             return open_npz(text, file, member)
         case ".csv" | ".tsv" | ".csv.gz" | ".tsv.gz":
             return open_csv(text, file)
+        case ".jsonl" | ".ndjson" | ".jsonl.gz" | ".ndjson.gz":
+            return open_json(text, file)
+        case ".feather" | ".arrow":
+            return open_feather(text, file)
         case ".parquet":
             return open_parquet(text, [file])
     raise _unknown(text, file.suffix)

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
+from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
 from nosplit.data.names import without
 from nosplit.data.options import Options
 from nosplit.errors import InputError
+
+File = str | os.PathLike[str]
 
 __all__ = [
     "PILOT",
@@ -26,12 +29,15 @@ __all__ = [
     "is_small",
     "read_array",
     "read_if_path",
+    "sampled",
     "some_rows",
     "two_in_memory",
 ]
 
 # Values of two files together up to which they are read whole and tested as if in memory.
 SMALL = 20_000_000
+# Values of a batch from which rows are picked.
+AT_ONCE = 1 << 20
 # Rows of the sample that kernels and encoding are fitted on.
 PILOT = 16_384
 
@@ -111,13 +117,28 @@ def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options
     return *rows, options
 
 
-def some_rows(x: str, y: str) -> tuple[Any, Any]:
+def some_rows(x: File, y: File) -> tuple[Any, Any]:
     """Rows of two files for a description of them: all, or a small sample of large files."""
     sources = open_source(x), open_source(y)
     if is_small(*sources):
         return two_in_memory(*sources)
     rng = np.random.default_rng(0)
     return first_rows(sources[0], rng), first_rows(sources[1], rng)
+
+
+def sampled(source: Source, rows: int, rng: np.random.Generator) -> Any:
+    """So many rows of a file, at random and in their order; all of them if there are no more."""
+    if source.n_rows <= rows:
+        return source.whole()
+    wanted, found, first = np.sort(rng.choice(source.n_rows, rows, replace=False)), [], 0
+    for batch in source.batches(max(1024, AT_ONCE // source.width)):
+        here = wanted[slice(*np.searchsorted(wanted, (first, first + len(batch))))] - first
+        if len(here):
+            found.append(batch[here] if _is_array(batch) else batch.take(here))
+        first += len(batch)
+    if _is_array(found[0]):
+        return np.concatenate(found)
+    return extra("pyarrow", "tables").concat_tables(found)
 
 
 def first_rows(source: Source, rng: np.random.Generator) -> Any:

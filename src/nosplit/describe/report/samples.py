@@ -162,7 +162,7 @@ def read(res: TestResult, x: Any, y: Any, names: Sequence[str] | None) -> Data:
     """The columns of two samples; files are read as `explain` reads them."""
     if not (is_path(x) and is_path(y)):
         return Data(as_samples(read_if_path(x), read_if_path(y), names))
-    rows = some_rows(str(x), str(y))
+    rows = some_rows(x, y)
     if names is None and isinstance(rows[0], np.ndarray):
         names = open_source(x).names
     samples = as_samples(*rows, names)
