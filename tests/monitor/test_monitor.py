@@ -348,3 +348,12 @@ def test_bad_batches_leave_everything_as_it_was_iv():
     with pytest.raises(nosplit.InputError, match="new rows alone"):
         monitor.update(rng.normal(size=(1, 2)), rng.normal(size=(1, 2)))
     assert (monitor.log_evidence, monitor.reference_left) == before
+
+
+def test_a_shift_is_not_called_a_change_of_dependence():
+    """Products of columns that have moved differ, though the columns depend as before."""
+    rng = np.random.default_rng(8)
+    monitor = nosplit.Monitor(reference=rng.normal(size=(3000, 3)))
+    monitor.update(rng.normal(size=(1500, 3)) + 0.5)
+    assert monitor.alarm
+    assert "dependence" not in str(monitor)

@@ -125,11 +125,13 @@ class MonitorExplanation:
             for c in self.columns[:MOST_LINES]
             if c.strength > SURE
         ]
+        # A product of columns that have moved differs, whether or not their dependence does.
+        moved = {column.name for column in self.columns if column.strength > SURE}
         texts += [
             f"{printable(q.names[0])} with {printable(q.names[1])}: their dependence "
             f"({q.strength:.1f} standard errors)"
             for q in self.pairs[:MOST_LINES]
-            if q.strength > SURE
+            if q.strength > SURE and not moved.intersection(q.names)
         ][: MOST_LINES if not self.columns else 2]
         heads = ["  differ     ", *[" " * 13] * len(texts)]
         return [head + text for head, text in zip(heads, texts, strict=False)]
