@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from nosplit._support.checks import Seed, check_finite, check_flags, check_rng, naming
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.evidence import look_for, pooled_outcome, sees_all
+from nosplit.api.witness.folds import witness_test
+from nosplit.api.witness.result import WitnessResult
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import AUTO, Options, by_policy
@@ -63,6 +66,7 @@ def two_sample_test(
     groups: Any = None,
     workers: int | None = None,
     progress: bool = False,
+    witness: Any = None,
 ) -> TestResult:
     """Test whether two samples come from the same distribution.
 
@@ -129,6 +133,9 @@ def two_sample_test(
         Threads; all cores by default. The result does not depend on it.
     progress : bool
         Show a progress bar on the terminal.
+    witness : classifier or regressor, optional
+        An estimator that takes part, by `witness_test` on the same rows; the p-value is twice the
+        smaller of both.
 
     Returns
     -------
@@ -175,9 +182,26 @@ def two_sample_test(
         )
         return _tested(x, y, asked, pairs, generator, workers, progress)
 
+    if witness is not None and (paired or strata is not None or groups is not None):
+        raise InputError(
+            "`witness` takes rows to be independent: not with paired, strata or groups."
+        )
     if is_profile(x) or is_profile(y):  # it says what is done
+        if witness is not None:
+            raise InputError("`witness` needs the rows of both samples, and a profile has none.")
         return attempt("raise" if nan_policy == AUTO else nan_policy)
-    return by_policy(nan_policy, attempt, generator)
+    result = by_policy(nan_policy, attempt, generator)
+    if witness is None:
+        return result
+    picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
+    told = witness_test(x, y, estimator=witness, rng=generator, **picks)
+    return _joined(result, told)
+
+
+def _joined(result: TestResult, told: WitnessResult) -> TestResult:
+    """A result to which a witness contributes: they share the data, so that each has half."""
+    log_pvalue = min(0.0, math.log(2.0) + min(result.log_pvalue, told.log_pvalue))
+    return replace(result, log_pvalue=log_pvalue, witness=told)
 
 
 def _tested(
