@@ -56,7 +56,7 @@ SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
     "paired=False, strata=None, groups=None, workers=None, progress=False, "
-    "witness=None",
+    "witness=None, device=None",
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
