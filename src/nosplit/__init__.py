@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nosplit import datasets, models, testing
+from nosplit.api.columns.column_tests import column_tests
 from nosplit.api.drift import DriftDetector
 from nosplit.api.goodness_of_fit import goodness_of_fit_test
 from nosplit.api.independence import independence_test
@@ -11,8 +12,6 @@ from nosplit.api.plan import plan
 from nosplit.api.profile import load_profile, profile
 from nosplit.api.several.k_sample import k_sample_test
 from nosplit.api.two_sample import two_sample_test
-from nosplit.api.witness.folds import witness_test
-from nosplit.api.witness.result import WitnessResult
 from nosplit.data.files.csv_form import Csv
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation
@@ -34,6 +33,7 @@ from nosplit.errors import (
     UnsafeAsymptoticsWarning,
 )
 from nosplit.inference.calibrations import Exact, Wild
+from nosplit.inference.columns.results import ColumnTests
 from nosplit.inference.result import TestResult
 from nosplit.kernels import (
     IMQ,
@@ -77,6 +77,7 @@ __all__ = [
     "Blocks",
     "CalibrationCheck",
     "ChiBar",
+    "ColumnTests",
     "Combination",
     "Csv",
     "Delta",
@@ -118,8 +119,8 @@ __all__ = [
     "Wald",
     "Whitening",
     "Wild",
-    "WitnessResult",
     "calibration_check",
+    "column_tests",
     "datasets",
     "explain",
     "goodness_of_fit_test",
@@ -145,5 +146,4 @@ __all__ = [
     "seed_sensitivity",
     "testing",
     "two_sample_test",
-    "witness_test",
 ]

@@ -35,15 +35,16 @@ from nosplit.inference.result import kernel_label
 from nosplit.methods.normal.laws import Flips
 
 NAMES = """
-    Adaptive Best Blocks CalibrationCheck ChiBar Combination Delta DependentRowsWarning
+    Adaptive Best Blocks CalibrationCheck ChiBar ColumnTests Combination Delta DependentRowsWarning
     KSampleResult SampleComparison
     DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
     IndependenceAccumulator IndependenceMonitor
     InputError Laplace Linear Matern Moments Monitor MonitorExplanation
     Naive NearCopyWarning Nonnegative NosplitWarning
     NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
-    UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
-    calibration_check datasets explain goodness_of_fit_test independence_test joint_normal_test
+    UnsafeAsymptoticsWarning Wald Whitening Wild
+    calibration_check column_tests datasets explain goodness_of_fit_test independence_test
+    joint_normal_test
     k_sample_test
     load_accumulator load_profile mean_test models optimal_weights plan plot
     polyhedral_truncation profile report two_sample_test
@@ -55,13 +56,12 @@ NAMES = """
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
-    "paired=False, strata=None, groups=None, workers=None, progress=False, "
-    "witness=None, device=None",
+    "paired=False, strata=None, groups=None, workers=None, progress=False",
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
-    "witness_test": "x, y, *, estimator=None, folds=5, flips=999, rng=0, nan_policy='auto', "
-    "columns=None, exclude=None",
+    "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, draws=1999, rng=0, shuffle=True, "
+    "nan_policy='auto', columns=None, exclude=None, workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1",
@@ -210,13 +210,21 @@ def test_to_dict_is_json(res):
 
 
 def test_summary_is_readable(res):
-    text = str(res)
+    text = res.summary()
     verdict = res.question.rejected if res.reject() else res.question.kept
     assert text.startswith((f"{verdict} (p = ", f"{verdict} (p < 1e-16"))
     assert all(len(line) < 100 for line in text.splitlines())
     for kernel in res.kernels:
         assert kernel_label(kernel) in text
     assert res.method in repr(res)
+
+
+def test_print_is_the_answer_and_a_line_on_how(res):
+    text = str(res)
+    assert text.splitlines()[0] == res.summary().splitlines()[0]
+    assert "learned" not in text
+    assert f"  tested     {res.method}, " in text
+    assert all(len(line) < 100 for line in text.splitlines())
 
 
 def test_summary_says_what_was_done():
@@ -236,7 +244,7 @@ def test_summary_says_what_was_done():
 
 def test_summary_lists_the_largest_weights_and_counts_the_rest():
     res = joint_normal_test(np.arange(20.0), np.eye(20))
-    lines = str(res).splitlines()
+    lines = res.summary().splitlines()
     assert lines[4].split() == ["learned", "weight", "alone", "(*", "active)"]
     assert lines[5].split() == ["+1.00*", "19.00", "base", "19"]
     assert lines[-1].strip() == "and 8 of smaller weight"

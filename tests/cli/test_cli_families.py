@@ -65,7 +65,8 @@ def test_independence_says_what_the_library_says(run):
     code, out, _ = run("independence", "x.csv", "c.csv", "--categories", "y", "--unit-size", "6")
     assert code == 0
     assert "The variables depend on each other" in out
-    assert "Delta()" in out
+    code, out, _ = run("independence", "x.csv", "c.csv", "--categories", "y", "--json")
+    assert "Delta()" in json.loads(out)["kernels"][0]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ COMMANDS = [
     ("Results", "test many-ref.npy many-cur.npy --kernels paper2 --pairs linear --method ost"),
     ("Results", "gof ref.npy --pairs 3"),
     ("Results", "independence ref.npy cur.npy"),
+    ("Columns", "columns ref.csv cur.csv"),
+    ("Columns", "columns many-ref.npy many-cur.npy --pairs-of-columns --adjust bh"),
     ("Plans", "plan --n 500 --p 2"),
     ("Plans", "plan --n 50000000"),
     ("Accumulators", "accumulate many-ref.npy many-cur.npy --kernels paper2 --out state.json"),

@@ -133,7 +133,7 @@ def test_verdict_comes_first_in_plain_words(write):
         "The samples differ.",
         "If both samples came from the same source",
         "How large it is",
-        "What differs",
+        "What the test learned",
         "Rows that stand out in before",
         "How it was tested",
         "What became of each kernel",
@@ -203,7 +203,7 @@ def test_other_questions_have_verdict_how_and_numbers(write, answer):
     assert f"{answer}." in text
     assert format_p(res.log_pvalue) in text
     assert "How it was tested" in text
-    assert "What differs" not in text
+    assert "What the test learned" not in text
     assert all(repr(float(t)) in text for t in res.tau)
 
 
@@ -227,7 +227,7 @@ def test_warnings_stand_beside_the_verdict(write):
 def test_few_rows_are_reported_without_columns(write):
     x, y = numbers(5, 2, 0), numbers(5, 2, 1, shift=4.0)
     text = Page(write(nosplit.two_sample_test(x, y, **QUICK), x, y)).text
-    assert "What differs" not in text
+    assert "What the test learned" not in text
     assert "too few rows" in text
 
 

@@ -14,7 +14,7 @@ from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.spectral import default_eigenbases, sorted_rows
 from nosplit.sketch.bins import fit_bins
-from nosplit.sketch.rows import _fit, _places, column_counts, look_at_rows, number_of_bins
+from nosplit.sketch.rows import column_counts, fit_pooled, look_at_rows, number_of_bins, places_of
 from nosplit.sketch.swaps import Swaps
 
 ALARM = 1e-6
@@ -220,8 +220,8 @@ def test_bins_keep_ties_together():
 def test_counts_of_units_sum_to_zero():
     x, y = np.random.default_rng(0).normal(size=(2, 25, 3))
     pooled = np.concatenate([x, y])
-    bins = _fit(pooled, set())
-    counts, total, starts = column_counts(Swaps(25, 25, 1, 0), bins, _places(pooled, bins))
+    bins = fit_pooled(pooled, set())
+    counts, total, starts = column_counts(Swaps(25, 25, 1, 0), bins, places_of(pooled, bins))
     assert counts.sum() == 0
     assert list(np.add.reduceat(total, starts)) == [50.0] * 3
 
@@ -251,7 +251,7 @@ def test_spectral_kernels_of_ones_own():
     for pairs in ("complete", 3):
         res = two_sample_test(x, y, kernels=kernels, pairs=pairs, calibration="exact")
         assert repr(res.kernels[1]) == "Spectral(Gaussian(1.5), 0.01)"
-        assert "Spectral(Gaussian(1.5), 0.01)" in str(res)
+        assert "Spectral(Gaussian(1.5), 0.01)" in res.summary()
         assert res.kernels[1].tile(x[:4], y).shape == (4, 60)
     assert two_sample_test(x, y[:50], kernels=kernels, pairs="complete").pvalue > 0
 

@@ -9,10 +9,10 @@ import typer
 
 import nosplit
 from nosplit.cli.demo import demo
-from nosplit.cli.monitor import monitor_command
 from nosplit.cli.plan import plan_command
 from nosplit.cli.power import calibrate, power
 from nosplit.cli.profiles import profile_command
+from nosplit.cli.questions.columns import columns_command
 from nosplit.cli.questions.goodness_of_fit import gof
 from nosplit.cli.questions.independence import independence
 from nosplit.cli.questions.k_sample import ksample
@@ -42,13 +42,13 @@ def _top(
 
 app.command("test")(guarded(compare))
 for command in (
+    columns_command,
     gof,
     independence,
     ksample,
     power,
     calibrate,
     profile_command,
-    monitor_command,
     accumulate_command,
     merge,
     result,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit.engines.changes import changes_in_bins
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.evidence import column_evidence
@@ -30,6 +31,7 @@ def sketch_result(
     encoding: Any = None,
     workers: int | None = None,
     default: bool = True,
+    turned: bool = False,
 ) -> TestResult:
     """Draw, rank and describe.
 
@@ -52,12 +54,19 @@ def sketch_result(
     default : bool
         Whether no kernels were asked for. Those that were are all that is ranked: whoever asks for
         a linear one asks whether means differ. What columns show is told all the same.
+    turned : bool
+        Whether the sketches are those of y and x: what changed is told the other way round.
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
     outcome = test_draws(drawn if default else drawn.of_kernels(), method, "sketch")
     if not default and drawn.columns is not None:
         outcome = replace(outcome, columns=column_evidence(drawn.columns))
+    counts = sketched.counts[::-1] if turned else sketched.counts
+    changes = changes_in_bins(sketched.map.bins, counts, encoding)
+    told = zip(outcome.columns, changes, strict=bool(outcome.columns))
+    columns = tuple(replace(column, change=change) for column, change in told)
+    outcome = replace(outcome, columns=columns)
     if sketched.lag:
         calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome = replace(outcome, calibration=calibration)

@@ -11,13 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nosplit._support.changes import Change
+from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
-from nosplit.inference.ranking import hedged, rank_draws, ranks
+from nosplit.inference.ranking import hedged, rank_draws
 from nosplit.methods import Adaptive, Method
-from nosplit.methods.normal.laws import Flips
+from nosplit.methods.normal.laws import Flips, counted_from
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
-__all__ = ["ColumnEvidence", "column_evidence", "kinds_of", "rank_all"]
+# Share of the draws that tell how much a column has in its tail.
+TAIL = 0.1
+
+__all__ = [
+    "ColumnEvidence",
+    "column_evidence",
+    "column_scores",
+    "kinds_of",
+    "rank_all",
+    "step_down",
+]
 
 
 @dataclass(frozen=True)
@@ -30,17 +42,26 @@ class ColumnEvidence:
         Its own p-value.
     adjusted : float
         The p-value that holds for all columns together (Westfall and Young, step-down).
-    told_apart : float or None
-        How often the best rule on this column alone tells rows apart (0.5 is chance), for columns
-        that differ; it does not grow with the number of rows.
-    words : str
-        What changed, in the units of the column.
+    statistic : float
+        How far the best of its statistics lies beyond what chance gives, as a normal score.
+    change : Change or None
+        What changed, where that was looked at.
     """
 
     pvalue: float
     adjusted: float
-    told_apart: float | None = None
-    words: str = ""
+    statistic: float = 0.0
+    change: Change | None = None
+
+    @property
+    def told_apart(self) -> float | None:
+        """How often the best rule on this column alone tells rows apart: 0.5 is not at all."""
+        return None if self.change is None else self.change.told_apart
+
+    @property
+    def words(self) -> str:
+        """What changed, in the units of the column."""
+        return "" if self.change is None else self.change.words
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
@@ -110,18 +131,38 @@ def column_scores(drawn: ColumnDraws) -> Array:
 
 
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
-    """Exact p-values of all columns, and those adjusted for looking at all of them.
-
-    Step-down: the largest is compared with the largest under each draw, the next with the largest
-    of those that remain. Exact for the family as long as the columns that do not differ agree
-    jointly.
-    """
+    """Exact p-values of all columns, and those adjusted for looking at all of them."""
     scores = column_scores(drawn)
-    own = np.array([ranks(column)[0] for column in scores.T]) / len(scores)
+    own = np.count_nonzero(scores >= counted_from(scores[0]), axis=0) / len(scores)
+    both = zip(own.tolist(), step_down(scores).tolist(), scores[0].tolist(), strict=True)
+    return tuple(ColumnEvidence(*numbers) for numbers in both)
+
+
+def step_down(scores: Array) -> Array:
+    """P-values adjusted for looking at all columns, of their scores under every draw.
+
+    The largest is compared with the largest under each draw, the next with the largest of those
+    that remain (Westfall and Young). Exact for the family as long as the columns that do not
+    differ agree jointly.
+    """
+    scores = _own_tails(scores)
     order = np.argsort(-scores[0], kind="stable")
     # Largest of each column and those with less evidence, column by column from the last.
     largest = np.maximum.accumulate(scores[:, order[::-1]], axis=1)[:, ::-1]
-    shares = np.array([ranks(column)[0] for column in largest.T]) / len(scores)
+    at_least = np.count_nonzero(largest >= counted_from(largest[0]), axis=0)
     adjusted = np.empty(len(order))
-    adjusted[order] = np.maximum.accumulate(shares)
-    return tuple(ColumnEvidence(float(p), float(a)) for p, a in zip(own, adjusted, strict=True))
+    adjusted[order] = np.maximum.accumulate(at_least / len(scores))
+    return adjusted
+
+
+def _own_tails(scores: Array) -> Array:
+    """Scores as -log of the probability of as much, by the tail that each column has.
+
+    The best of several statistics has more in its tail than a normal score. How many times as
+    much, draws tell: all of them, that of the data included, so that no swap changes it.
+    """
+    tail = special.log_ndtr(-scores)
+    count = max(1, round(TAIL * len(scores)))
+    from_here = np.partition(tail, count - 1, axis=0)[count - 1]
+    share = np.count_nonzero(tail <= from_here, axis=0) / len(scores)
+    return np.asarray(from_here - np.log(share) - tail)

@@ -13,17 +13,18 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from nosplit._support.checks import check_alpha
+from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array
 from nosplit.errors import InputError
+from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
+from nosplit.inference.columns.sequential import enough_draws
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.methods.normal.laws import Law
 
 __all__ = ["Exchanged", "KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
 
-# The smallest p-value that is printed.
-SMALLEST_P = 1e-16
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
 
@@ -104,8 +105,6 @@ class TestResult:
     design : Exchanged or None
         What changes places under the null hypothesis, where rows are paired or have strata or
         groups.
-    witness : WitnessResult or None
-        What an estimator found that took part: the p-value is then twice the smaller of both.
     """
 
     # pytest would otherwise take the class for a test.
@@ -138,15 +137,12 @@ class TestResult:
     default: bool = False
     stream: bool = False
     design: Exchanged | None = None
-    witness: Any = None
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
         p = math.exp(self.log_pvalue)
-        if (
-            self.flips is not None and self.witness is None
-        ):  # a share of draws, without the rounding of its logarithm
+        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
             return round(p * (self.flips + 1)) / (self.flips + 1)
         return max(p, float(np.nextafter(0.0, 1.0)))
 
@@ -155,9 +151,8 @@ class TestResult:
         return self.pvalue <= check_alpha(alpha)
 
     def threshold(self, alpha: float = 0.05) -> float:
-        """The value from which the statistic rejects at level alpha, whatever a witness says."""
-        share = 1.0 if self.witness is None else 2.0
-        return self.null.isf(check_alpha(alpha) / share)
+        """The value from which the statistic rejects at level alpha."""
+        return self.null.isf(check_alpha(alpha))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -195,13 +190,9 @@ class TestResult:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "columns": None if self.columns is None else list(self.columns),
-            "by_column": [
-                {"column": name, **asdict(c)}
-                for name, c in zip(self.column_names, self.by_column, strict=True)
-            ],
+            "by_column": [row.to_dict() for row in self._column_rows()],
             "reference": self.reference,
             "design": None if self.design is None else asdict(self.design),
-            "witness": None if self.witness is None else self.witness.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -211,7 +202,7 @@ class TestResult:
         )
 
     def __str__(self) -> str:
-        return self.summary()
+        return self.answer()
 
     def __bool__(self) -> NoReturn:
         # Any object is true: `if two_sample_test(x, y):` would always be.
@@ -220,24 +211,53 @@ class TestResult:
         )
 
     def _repr_html_(self) -> str:
-        """The summary for notebooks, its first line in bold."""
-        verdict, _, rest = escape(self.summary()).partition("\n")
-        return f"<div><strong>{verdict}</strong>\n<pre>{rest}</pre></div>"
+        """The answer for notebooks: the verdict in bold, and a table of what changed."""
+        verdict, *rest = self.answer(columns=False).splitlines()
+        table = self.column_tests()._repr_html_() if self.differing() else ""
+        text = escape("\n".join(rest))
+        return f"<div><strong>{escape(verdict)}</strong>\n{table}<pre>{text}</pre></div>"
+
+    def answer(self, alpha: float = 0.05, *, columns: bool = True) -> str:
+        """The verdict at level alpha in words, what changed, and a line on how it was tested.
+
+        `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
+        """
+        lines = [self._verdict(alpha)]
+        if columns:
+            lines += self._size_lines(alpha) + self._column_lines(alpha)
+        lines.append(indented("  tested     ", self._tested()))
+        lines += [indented("  note       ", printable(text)) for text in self.notes]
+        lines += [indented("  warning    ", text) for text in self.warnings]
+        return "\n".join(lines)
+
+    def _verdict(self, alpha: float) -> str:
+        answer = self.question.rejected if self.reject(alpha) else self.question.kept
+        return f"{answer} ({said_p(self.log_pvalue)}, level {alpha:g})."
+
+    def _tested(self) -> str:
+        """How it was tested, in a line."""
+        parts = [f"{self.method}, {self._how()}"]
+        if self.pairs not in ("rows", "given"):
+            parts.append(f"{self.n_pairs:,} pairs ({self.pairs})")
+        if self.pairs != "given":
+            left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
+            parts.append(f"{self.n_used:,} rows{left_out}")
+        if self.encoding is not None:
+            parts.append(f"columns: {_columns_text(self.encoding)}")
+        if self.design is not None:
+            parts.append(printable(str(self.design)))
+        if self.reference is not None:
+            parts.append(f"compared with {self.reference}")
+        return "; ".join(parts)
 
     def summary(self, alpha: float = 0.05) -> str:
         """The verdict at level alpha in words, how it was reached, and the learned weights."""
-        answer = self.question.rejected if self.reject(alpha) else self.question.kept
         lines = [
-            f"{answer} ({said_p(self.log_pvalue)}, level {alpha:g}).",
+            self._verdict(alpha),
             f"  question   {self.question}",
             f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
             f"  method     {self.method}, {self._how()}",
         ]
-        if self.witness is not None:
-            lines.append(
-                f"  witness    {self.witness.estimator}: {said_p(self.witness.log_pvalue)}; "
-                "the p-value is twice the smaller of both"
-            )
         if self.reference is not None:
             lines.append(f"  reference  compared with {self.reference}")
         if self.design is not None:
@@ -276,15 +296,73 @@ class TestResult:
             return tuple(str(j) for j in range(len(self.by_column)))
         return self.columns
 
+    def column_tests(self, alpha: float = 0.05) -> ColumnTests:
+        """What every column shows by itself, of the same draws: a row each, printed as a table.
+
+        `nosplit.column_tests(x, y)` takes as many draws as Holm's correction needs, and can look at
+        pairs of columns, too.
+        """
+        if not self.by_column:
+            raise InputError(
+                "This test looked at no single columns. Use nosplit.column_tests(x, y), or a test "
+                "of two samples with default kernels and exact calibration."
+            )
+        flips, needed = self.flips or 0, enough_draws(len(self.by_column), check_alpha(alpha))
+        few = (
+            f"Holm's correction of {len(self.by_column):,} columns needs {needed:,} draws, which "
+            "nosplit.column_tests(x, y) takes."
+        )
+        return ColumnTests(
+            self._column_rows(),
+            alpha,
+            flips,
+            flips,
+            self.calibration,
+            self.n_used,
+            self.n_left_out,
+            self.warnings,
+            (*self.notes, few) if flips < needed else self.notes,
+            self.reference,
+        )
+
+    def _column_rows(self) -> tuple[ColumnTest, ...]:
+        if not self.by_column:
+            return ()
+        pvalues, adjusted = np.array([(c.pvalue, c.adjusted) for c in self.by_column]).T
+        return tests_of(
+            [(name,) for name in self.column_names],
+            np.array([c.statistic for c in self.by_column]),
+            pvalues,
+            adjusted,
+            np.full(len(pvalues), self.flips or 0),
+            [c.change for c in self.by_column],
+        )
+
+    def _size_lines(self, alpha: float) -> list[str]:
+        """How large the difference is, as far as single columns tell."""
+        held = [(name, self._of(name)) for name in self.differing(alpha)[:1]]
+        return [
+            indented(
+                "  how large  ",
+                f"rows are told apart {c.told_apart:.0%} of the time by {printable(name)} alone "
+                "(50% is chance)",
+            )
+            for name, c in held
+            if c.told_apart is not None
+        ]
+
+    def _of(self, name: str) -> ColumnEvidence:
+        return self.by_column[self.column_names.index(name)]
+
     def _column_lines(self, alpha: float) -> list[str]:
-        """The columns that differ by themselves, those with the most evidence first."""
+        """The columns that differ by themselves, those told apart most often first."""
         held = self.differing(alpha)
         lines: list[str] = []
         for name in held[:MOST_LINES]:
-            column = self.by_column[self.column_names.index(name)]
+            column = self._of(name)
             apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
             words = f": {column.words}" if column.words else ""
-            text = f"{printable(name)}{words} (p = {column.adjusted:.2g}{apart})"
+            text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
             lines.append(indented("  differ     " if not lines else " " * 13, text))
         if len(held) > MOST_LINES:
             lines.append(f"             and {len(held) - MOST_LINES} more")
@@ -358,32 +436,3 @@ def _columns_text(encoding: Any) -> str:
 
 def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def format_p(log_pvalue: float) -> str:
-    """A p-value as a person can read it, whatever its size; below 1e-16 nobody should.
-
-    Rows are never as independent as that, and rounding decides what the digits are. They are in
-    `log_pvalue`.
-
-    Examples
-    --------
-    >>> format_p(math.log(0.0123)), format_p(math.log(1.23e-7)), format_p(-1e300)
-    ('0.0123', '1.2e-07', '< 1e-16')
-    """
-    if log_pvalue > math.log(1e-4):
-        return f"{math.exp(log_pvalue):.4f}"
-    if math.isnan(log_pvalue) or log_pvalue < math.log(SMALLEST_P):
-        return f"< {SMALLEST_P:g}" if log_pvalue < 0.0 else "nan"
-    exponent = math.floor(log_pvalue / math.log(10.0))
-    mantissa = math.exp(log_pvalue - exponent * math.log(10.0))
-    if f"{mantissa:.1f}" == "10.0":
-        mantissa, exponent = 1.0, exponent + 1
-    return f"{mantissa:.1f}e{exponent:+03d}"
-
-
-def said_p(log_pvalue: float, name: str = "p", gap: str = " ") -> str:
-    """A p-value in a sentence: "p = 0.0123", or "p < 1e-16"."""
-    value = format_p(log_pvalue)
-    small = value.startswith("<")
-    return f"{name}{gap}{'<' if small else '='}{gap}{value.removeprefix('< ')}"

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 
-__all__ = [
-    "ColumnBins",
-    "bin_scores",
-    "dependent_pairs",
-    "edge_table",
-    "fit_bins",
-    "joined_bins",
-]
+__all__ = ["ColumnBins", "bin_scores", "dependent_pairs", "edge_table", "fit_bins"]
 
 
 # The compiled search knows the first number.
@@ -76,11 +69,7 @@ def fit_bins(
         return ColumnBins(np.sort(values[often]), True)
     count = max(2, min(most, count or len(column) // ROWS_A_BIN))
     middle = np.quantile(column, np.arange(1, count) / count, method="inverted_cdf")
-    return joined_bins(middle, values[counts >= max(2, len(column) // count)], most)
-
-
-def joined_bins(middle: Array, shared: Array, most: int) -> ColumnBins:
-    """Bins of numbers, from quantiles and from values that many rows share."""
+    shared = values[counts >= max(2, len(column) // count)]
     edges = np.unique(np.concatenate([middle, shared, np.nextafter(shared, -np.inf)]))
     return ColumnBins(edges[: most - 1] if len(edges) >= most else edges, False)
 

@@ -217,7 +217,7 @@ def linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
 
 def fit_map(
     rows: NDArray[Any],
-    recipe: Recipe,
+    recipe: Recipe | None,
     *,
     categorical: tuple[int, ...],
     frequencies: int,
@@ -230,8 +230,8 @@ def fit_map(
     ----------
     rows : array, shape (n, p)
         Pilot rows of both samples, which are in no cell.
-    recipe : Recipe
-        The kernels, whose bandwidths the rows give.
+    recipe : Recipe or None
+        The kernels, whose bandwidths the rows give; None to look at columns only.
     categorical : tuple of int
         Columns whose values are compared for equality only.
     frequencies : int
@@ -242,7 +242,7 @@ def fit_map(
         Picks the frequencies.
     """
     rows = np.asarray(rows, dtype=np.float64)
-    kernels = recipe.fit(rows[:: -(-len(rows) // 1000)])
+    kernels = () if recipe is None else recipe.fit(rows[:: -(-len(rows) // 1000)])
     for kernel in kernels:
         check_own_kernel(kernel, rows[:2], rows[:4])
     most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))

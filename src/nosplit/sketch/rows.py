@@ -33,9 +33,13 @@ __all__ = [
     "KnownDraws",
     "RowDraws",
     "column_counts",
+    "column_views",
+    "fit_pooled",
     "look_at_rows",
     "look_under",
     "number_of_bins",
+    "pair_view",
+    "places_of",
 ]
 
 # Rows of a category that has a bin of its own, and bins of all columns together.
@@ -90,8 +94,8 @@ def look_under(
     with one_blas_thread():
         numbers = [j for j in range(p) if j not in set(categorical)]
         tau, cov = _spectral(draws, pooled[:, numbers])
-        bins = _fit(pooled, set(categorical))
-        places = _places(pooled, bins)
+        bins = fit_pooled(pooled, set(categorical))
+        places = places_of(pooled, bins)
         columns = _columns(draws, bins, places, names)
         pairs = None
         if categorical and 1 < p <= MOST_COLUMNS:
@@ -196,7 +200,8 @@ def number_of_bins(rows: int, p: int) -> int:
     return min(count, max(FEWEST_BINS, ALL_BINS // p))
 
 
-def _fit(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
+def fit_pooled(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
+    """Bins of all columns of pooled rows."""
     count = number_of_bins(*pooled.shape)
     most = min(MOST_BINS, 2 * count + 2)
     return [
@@ -211,7 +216,7 @@ def _fit(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
     ]
 
 
-def _places(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
+def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
     """Number of the bin of every column of each row."""
     from nosplit._support.loops.sketch import bin_places
 
@@ -224,7 +229,8 @@ def _places(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
 def _columns(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
-    parts = [_group(draws, bins, places, names, group) for group in _groups(bins)]
+    views = column_views(draws, bins, places, names)
+    parts = [column_draws(draws.swaps, v, draws.see(v.units, v.lenses)) for v in views]
     values = np.concatenate([part.values for part in parts], axis=1)
     shapes, which = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("shapes", "columns")
@@ -243,25 +249,21 @@ def _groups(bins: Sequence[ColumnBins]) -> Iterator[range]:
     yield range(start, len(bins))
 
 
-def _group(
-    draws: KnownDraws,
-    bins: Sequence[ColumnBins],
-    places: NDArray[np.uint8],
-    names: Sequence[int],
-    group: range,
-) -> ColumnDraws:
-    units, pooled, starts = draws.counted(
-        [bins[j] for j in group], places[:, group.start : group.stop]
-    )
-    lenses, which = [], []
-    for j, start in zip(group, starts, strict=True):
-        where = slice(int(start), int(start) + len(bins[j]))
-        found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
-        found = [in_steps(lens, units.steps[where]) for lens in found]
-        lenses += found
-        which += [names[j]] * len(found)
-    view = ColumnView(units, lenses, np.array(which, dtype=np.int64))
-    return column_draws(draws.swaps, view, draws.see(units, lenses))
+def column_views(
+    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+) -> Iterator[ColumnView]:
+    """Counts of all units in the bins of columns, and lenses on them: some columns at a time."""
+    for group in _groups(bins):
+        units, pooled, starts = draws.counted(
+            [bins[j] for j in group], places[:, group.start : group.stop]
+        )
+        lenses, which = [], []
+        for j, start in zip(group, starts, strict=True):
+            where = slice(int(start), int(start) + len(bins[j]))
+            found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+            lenses += [in_steps(lens, units.steps[where]) for lens in found]
+            which += [names[j]] * len(found)
+        yield ColumnView(units, lenses, np.array(which, dtype=np.int64))
 
 
 def column_counts(
@@ -290,8 +292,19 @@ def _pairs(
     """Products of the scores of pairs of columns that do not belong together."""
     p = len(bins)
     both = [(j, k) for j in range(p) for k in range(j + 1, p) if names[j] != names[k]]
+    view = pair_view(draws, bins, places, both)
+    return column_draws(draws.swaps, view, draws.see(view.units, view.lenses))
+
+
+def pair_view(
+    draws: KnownDraws,
+    bins: Sequence[ColumnBins],
+    places: NDArray[np.uint8],
+    both: Sequence[tuple[int, int]],
+) -> ColumnView:
+    """Products of the scores of some pairs of columns, numbered as they come."""
     scores = bin_scores(bins, 0)
-    own = np.stack([scores[j][places[:, j]] for j in range(p)], axis=1).astype(np.float64)
+    own = np.stack([scores[j][places[:, j]] for j in range(len(bins))], axis=1).astype(np.float64)
     left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
     values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
     units = draws.units(values)
@@ -299,5 +312,4 @@ def _pairs(
         Lens(slice(i, i + 4), units.steps[i : i + 4], np.ones((4, 1)))
         for i in range(0, 4 * len(both), 4)
     ]
-    view = ColumnView(units, lenses, np.arange(len(both)))
-    return column_draws(draws.swaps, view, draws.see(units, lenses))
+    return ColumnView(units, lenses, np.arange(len(both)))

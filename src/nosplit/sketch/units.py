@@ -59,7 +59,10 @@ def whole_units(values: Array, terms: int) -> CellUnits:
 
     Products are then the same however they are cut, and draws that tie, tie exactly.
     """
-    steps = np.maximum(np.abs(values).max(axis=0) * terms / EXACT, 1.0)
+    largest = np.maximum(values.max(axis=0), -values.min(axis=0))
+    steps = np.maximum(largest * terms / EXACT, 1.0)
+    if np.all(steps == 1.0):  # counts of few rows: wide tables have many of them
+        return CellUnits(np.rint(values).astype(np.float32), steps)
     return CellUnits(np.rint(values / steps).astype(np.float32), steps)
 
 

@@ -25,6 +25,7 @@ from nosplit.cli.shared.options import (
     Json,
     Kernels,
     Method,
+    MinEffect,
     NanPolicy,
     NoRows,
     NoShuffle,
@@ -39,7 +40,16 @@ from nosplit.cli.shared.options import (
     Workers,
 )
 from nosplit.cli.shared.parsing import parse_pairs
-from nosplit.cli.shared.printing import as_options, check_report, finish, quietly, write_report
+from nosplit.cli.shared.printing import (
+    as_options,
+    check_effect,
+    check_report,
+    finish,
+    is_large,
+    quietly,
+    told_apart,
+    write_report,
+)
 from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 
@@ -71,6 +81,7 @@ def compare(
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
+    min_effect: MinEffect = None,
     report: Report = None,
     no_rows: NoRows = False,
 ) -> None:
@@ -82,6 +93,7 @@ def compare(
     """
     check_alpha(alpha)
     check_report(report, no_rows)
+    check_effect(min_effect, exit_code)
     without_rows = is_profile(ref) or is_profile(cur)
     given = {"paired": paired, "strata": strata, "groups": groups}
     design = {name: value for name, value in given.items() if value}
@@ -119,5 +131,12 @@ def compare(
         rows=not no_rows,
         options={"rng": seed, "shuffle": not no_shuffle, **design},
     )
-    title = f"{ref} and {cur}"
-    raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
+    ended = finish(result, f"{ref} and {cur}", alpha=alpha, as_json=as_json, exit_code=exit_code)
+    if min_effect is None or not ended.exit_code:
+        raise ended
+    size = told_apart(result, alpha)
+    if not without_rows and (size is None or size < min_effect):
+        # What no column shows alone, what the test learned may.
+        learned = nosplit.explain(result, ref, cur).effect.separation
+        size = learned if size is None else max(size, learned)
+    raise typer.Exit(int(is_large(size, min_effect)))

@@ -19,6 +19,7 @@ __all__ = [
     "Json",
     "Kernels",
     "Method",
+    "MinEffect",
     "NanPolicy",
     "NoRows",
     "NoShuffle",
@@ -92,6 +93,13 @@ Encoding = Annotated[
 SampleRows = Annotated[
     int | None,
     typer.Option("--sample", help="Use so many rows only, drawn at random.", min=2, metavar="ROWS"),
+]
+MinEffect = Annotated[
+    float | None,
+    typer.Option(
+        help="With --exit-code: 1 only if rows are told apart this often, from 0.5 to 1.",
+        metavar="SHARE",
+    ),
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
 

@@ -23,10 +23,13 @@ from nosplit.inference.result import TestResult
 __all__ = [
     "SCHEMA",
     "as_options",
+    "check_effect",
     "check_report",
     "finish",
+    "is_large",
     "print_json",
     "quietly",
+    "told_apart",
     "write_report",
 ]
 
@@ -66,12 +69,41 @@ def finish(
     """Print a result; what it returns ends the command."""
     rejects = result.reject(alpha)
     if as_json:
-        print_json({**result.to_dict(), "reject": rejects, "alpha": alpha})
+        held = {"differing": list(result.differing(alpha)), "told_apart": told_apart(result, alpha)}
+        print_json({**result.to_dict(), **held, "reject": rejects, "alpha": alpha})
     else:
         typer.echo(printable(title))
         said = replace(result, warnings=tuple(map(in_options, result.warnings)))
-        typer.echo(said.summary(alpha))
+        typer.echo(said.answer(alpha))
     return typer.Exit(int(exit_code and rejects))
+
+
+def told_apart(result: TestResult, alpha: float) -> float | None:
+    """How often the best of the columns that hold tells rows apart; None if none holds."""
+    held = set(result.differing(alpha))
+    both = zip(result.column_names, result.by_column, strict=True)
+    return max((c.told_apart for name, c in both if name in held and c.told_apart), default=None)
+
+
+def check_effect(least: float | None, exit_code: bool) -> None:
+    """Check that a smallest size is one, and that something depends on it."""
+    if least is None:
+        return
+    if not 0.5 <= least <= 1.0:
+        raise InputError(
+            f"`--min-effect` must be from 0.5 (not told apart) to 1 (always), got {least:g}."
+        )
+    if not exit_code:
+        raise InputError("`--min-effect` is about the exit code: it needs `--exit-code`.")
+
+
+def is_large(size: float | None, least: float | None) -> bool:
+    """Whether a difference is as large as one wants to know of; says so where it is not."""
+    if least is None or (size is not None and size >= least):
+        return True
+    often = "by no column" if size is None else f"{size:.0%} of the time"
+    typer.echo(f"Below --min-effect {least:g}: rows are told apart {often}.", err=True)
+    return False
 
 
 def check_report(path: str | None, no_rows: bool = False) -> None:

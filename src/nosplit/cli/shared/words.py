@@ -9,11 +9,13 @@ __all__ = ["in_options", "named"]
 
 # Keywords that are options under their own names.
 SAME = (
+    "adjust",
     "alpha",
     "budget",
     "calibration",
     "columns",
     "control",
+    "draws",
     "exclude",
     "groups",
     "kernels",

@@ -36,8 +36,9 @@ def report(
 ) -> Path:
     """Write a report of a result: one HTML file that needs no network.
 
-    The verdict in plain words comes first, then how large the difference is, which columns and
-    rows carry it, how it was tested, the numbers to do it again, and how to cite.
+    The verdict in plain words comes first, then a table of what changed, column by column, how
+    large the difference is, which columns and rows carry what the test learned, how it was tested,
+    the numbers to do it again, and how to cite.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit.describe.report.changed import what_changed
 from nosplit.describe.report.figures import null_law
 from nosplit.describe.report.repeat import code
 from nosplit.describe.report.words import (
@@ -65,6 +66,7 @@ def context(res: TestResult, page: PageChoices) -> dict[str, Any]:
         "facts": _facts(res, page.alpha),
         "warnings": [text.partition(": ")[2] or text for text in res.warnings],
         "few": None,
+        "changed": what_changed(res, page.alpha, private=not page.rows),
         "how": _how(res, page),
         "null": _null(res, page.alpha),
         "kernels": _kernels(res),
@@ -164,7 +166,8 @@ def _full(res: TestResult, page: PageChoices) -> dict[str, Any]:
     options = {name: repr(value) for name, value in page.options.items()}
     if not page.rows:
         # What changed is said with names of categories and medians, which are values of rows.
-        res = replace(res, by_column=tuple(replace(c, words="") for c in res.by_column))
+        told = (replace(c, change=c.change and c.change.private()) for c in res.by_column)
+        res = replace(res, by_column=tuple(told))
     return {"nosplit": version("nosplit"), "alpha": page.alpha, **res.to_dict(), "options": options}
 
 

@@ -8,32 +8,12 @@ samples that do differ then makes the probability of any false claim larger than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
-import numpy as np
-
-from nosplit._support.types import Array
-
-__all__ = ["closed", "holm"]
+__all__ = ["closed"]
 
 Set = tuple[int, ...]
-
-
-def holm(pvalues: Sequence[float]) -> Array:
-    """Adjusted p-values that hold for all together, whatever their dependence.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(pvalues, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(steps, 1.0)
-    return adjusted
 
 
 def closed(pair: Set, samples: int, control: int | None, pvalue: Callable[[Set], float]) -> float:

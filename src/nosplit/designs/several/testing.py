@@ -12,10 +12,11 @@ from nosplit._support.checks import naming
 from nosplit._support.warn import unwarned
 from nosplit.data.several import SeveralSamples
 from nosplit.designs.design import Design
-from nosplit.designs.several.closed import closed, holm
+from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import Tested, test_design, test_samples
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.columns.adjusting import holm
 from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
@@ -148,7 +149,7 @@ def compare_samples(tests: SampleTests, control: int | None, follow_up: bool) ->
         ]
     else:
         results = [tests.compared(pair, len(pairs)) for pair in pairs]
-        adjusted = holm([result.pvalue for result in results]).tolist()
+        adjusted = holm(np.array([result.pvalue for result in results])).tolist()
     found = [
         SampleComparison(*_ordered(pair, control, names), result.pvalue, float(p), result)
         for pair, result, p in zip(pairs, results, adjusted, strict=True)

@@ -6,7 +6,6 @@ order does not matter. Kernels and encoding come from pilot rows, which are foun
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,7 +75,6 @@ class Opened:
         rng: np.random.Generator,
         workers: int | None,
         progress: bool,
-        moved: Callable[[Sides], Sides] | None = None,
     ) -> TestResult | None:
         """Test large files in passes over them; None if they have few rows, to be read whole.
 
@@ -87,8 +85,6 @@ class Opened:
         pairs, rng, workers, progress
             As in `two_sample_test`. Pairs are a sketch, adjacent ones with a closed form, or those
             that "auto" would choose: files with few rows, though many values, are read whole.
-        moved : callable, optional
-            Makes of two samples such whose sketches are made elsewhere, on a device.
         """
         method, calibration = asked.method, asked.calibration
         wanted = _wanted(method, pairs, calibration)
@@ -105,15 +101,7 @@ class Opened:
                     f'"linear", got {pairs!r}.'
                 )
             wanted = Sketch()
-        options = settled_columns(*heads, asked.options)
-        positional = all(isinstance(head, np.ndarray) for head in heads)
-        x, y = (
-            FileSide(value, options, positional)
-            if in_file
-            else side_in_memory(value, name, options)
-            for (value, in_file), name in zip(self._both, "xy", strict=True)
-        )
-        sides = Sides(x, y, workers, progress)
+        sides, options = self.sides(asked.options, workers, progress)
         if isinstance(wanted, Adjacent):
             return adjacent_test(
                 sides,
@@ -122,10 +110,21 @@ class Opened:
                 method=method or "auto",
                 rng=rng,
             )
-        if moved is not None:
-            sides = moved(sides)
         asked = replace(asked, options=options, pairing=wanted)
         return sketch_test(sides, asked, rng=rng, workers=workers)
+
+    def sides(self, options: Options, workers: int | None, progress: bool) -> tuple[Sides, Options]:
+        """Both samples, to be read in passes, and the options with their columns named."""
+        heads = self._heads()
+        options = settled_columns(*heads, options)
+        positional = all(isinstance(head, np.ndarray) for head in heads)
+        x, y = (
+            FileSide(value, options, positional)
+            if in_file
+            else side_in_memory(value, name, options)
+            for (value, in_file), name in zip(self._both, "xy", strict=True)
+        )
+        return Sides(x, y, workers, progress), options
 
     def _heads(self) -> tuple[Any, Any]:
         """Some rows of each, which tell their columns; arrays, if one of two files is one."""

@@ -1,0 +1,1 @@
+"""Which columns differ: the door, and how columns are looked at."""

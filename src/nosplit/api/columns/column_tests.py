@@ -1,0 +1,154 @@
+"""Which columns differ: a test of every column of two samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from nosplit._support.changes import Change, change_of_pair
+from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, check_rng
+from nosplit._support.warn import warn
+from nosplit.api.against_profile import is_profile
+from nosplit.api.columns.looking import MOST_ROWS, Looked, look_at_columns
+from nosplit.data.changes import column_changes
+from nosplit.data.options import AUTO, Options, by_policy
+from nosplit.engines.changes import changes_in_bins
+from nosplit.engines.columns import rank_columns
+from nosplit.errors import Caveat, InputError
+from nosplit.inference.calibrations import BLOCKS, MOST_DRAWS
+from nosplit.inference.caveats import dependent_rows
+from nosplit.inference.columns.results import ColumnTests, tests_of
+
+__all__ = ["column_tests"]
+
+# Columns with p-values up to here are described by all of their values, where those are at hand.
+LOOSEST = 0.1
+
+
+def column_tests(
+    x: Any,
+    y: Any,
+    *,
+    alpha: float = 0.05,
+    pairs_of_columns: bool = False,
+    draws: int = 1999,
+    rng: Seed = 0,
+    shuffle: bool = True,
+    nan_policy: str = "auto",
+    columns: Any = None,
+    exclude: Any = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> ColumnTests:
+    """Test every column of two samples for a difference of its distribution.
+
+    A column is seen by its distribution function (Anderson-Darling), by fine bins and by scores
+    of place and spread; of categories their frequencies. P-values are exact. They are adjusted
+    for all columns by step-down max-T over the same draws (Westfall and Young), which gains where
+    columns depend on one another; by Holm; and by Benjamini and Hochberg.
+
+    Parameters
+    ----------
+    x, y : array_like, tables, files or profiles
+        The samples, as for `two_sample_test`.
+    alpha : float
+        The level that printing is for. Columns with small p-values get up to 20 k / alpha draws
+        for k columns, which is what Holm needs.
+    pairs_of_columns : bool
+        Also test pairs of columns, adjusted together with the columns: a dependence may change
+        where no column does. Of more than 20 columns, the 190 pairs that depend most.
+    draws : int
+        Random draws of all columns.
+    rng : int or Generator
+        Source of the shuffling and the draws.
+    shuffle : bool
+        Deal rows in random order, so that independent rows may come sorted.
+    nan_policy : {"auto", "raise", "omit", "indicate"}
+        Where values are missing: an error, leave out the row, or compare what is missing too.
+        "auto": compare it in tables, with a note in the result; an error in arrays.
+    columns, exclude : names of columns, optional
+        Compare these only, or all but these; positions for arrays.
+    workers : int, optional
+        Threads; all cores by default. The result does not depend on it.
+    progress : bool
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    ColumnTests
+        A row for each column: p-values, and what changed, in numbers that do not grow with the
+        number of rows. It prints as a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(300, 4)), rng.normal(size=(300, 4))
+    >>> y[:, 2] += 0.5
+    >>> tests = column_tests(x, y)
+    >>> tests.differing()
+    ('2',)
+    >>> bool(tests["2"].adjusted < 0.05), tests.holm.shape
+    (True, (4,))
+    """
+    check_flags(pairs_of_columns=pairs_of_columns, shuffle=shuffle, progress=progress)
+    check_alpha(alpha)
+    if check_int(draws, "draws", least=19) > MOST_DRAWS:
+        raise InputError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}.")
+    generator = check_rng(rng)
+
+    def attempt(policy: str) -> Looked:
+        options = Options.of(None, columns, exclude, policy)
+        pairs = pairs_of_columns
+        return look_at_columns(x, y, options, generator, shuffle, pairs, workers, progress)
+
+    if is_profile(x) or is_profile(y):  # it says what is done
+        looked = attempt("raise" if nan_policy == AUTO else nan_policy)
+    else:
+        looked = by_policy(nan_policy, attempt, generator)
+    return _tested(looked, alpha, draws, workers)
+
+
+def _tested(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
+    columns, names = seen.columns, seen.names
+    ranked = rank_columns(columns.look, alpha, draws, workers)
+    caveats: list[Caveat] = [dependent_rows(seen.lag, seen.block)] if seen.lag else []
+    for category, text in caveats:
+        warn(text, category)
+    rows = tests_of(
+        [tuple(names[j] for j in which) for which in columns.which],
+        ranked.statistics,
+        ranked.pvalues,
+        ranked.adjusted,
+        ranked.draws,
+        _changes(seen),
+    )
+    if seen.samples is not None:
+        few = seen.n_rows <= 2 * MOST_ROWS
+        near = [r.name for r in rows if len(r.columns) == 1 and (few or r.bh <= LOOSEST)]
+        found = column_changes(*seen.samples, near)
+        rows = tuple(replace(r, change=found.get(r.name, r.change)) for r in rows)
+    return ColumnTests(
+        rows,
+        alpha,
+        draws,
+        ranked.most,
+        BLOCKS if seen.lag and seen.block > 1 else "exact",
+        seen.n_used,
+        seen.n_rows - seen.n_used,
+        tuple(f"{c.__name__}: {text}" for c, text in caveats),
+        () if seen.encoding is None else seen.encoding.notes,
+        seen.reference,
+    )
+
+
+def _changes(seen: Looked) -> Sequence[Change]:
+    """What changed in columns, as far as their bins tell, and in pairs of them."""
+    columns = seen.columns
+    counts = columns.counts[::-1] if seen.turned else columns.counts
+    single = changes_in_bins(columns.bins, counts, seen.encoding)
+    pairs = [which for which in columns.which if len(which) == 2]
+    alike = (columns.dependence.get(which) for which in pairs)
+    turned = (a if a is None or not seen.turned else a[::-1] for a in alike)
+    return [*single, *(change_of_pair(a) for a in turned)]

@@ -1,0 +1,96 @@
+"""The command `columns`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+import nosplit
+from nosplit._support.checks import resolve
+from nosplit._support.terminal import printable
+from nosplit._support.warn import unwarned
+from nosplit.api.against_profile import is_profile
+from nosplit.cli.shared.options import (
+    Alpha,
+    Columns,
+    Exclude,
+    ExitCode,
+    Json,
+    MinEffect,
+    NanPolicy,
+    NoShuffle,
+    Seed,
+    Workers,
+)
+from nosplit.cli.shared.printing import as_options, check_effect, is_large, print_json
+from nosplit.cli.shared.words import in_options, named
+from nosplit.data.files.opening import said_of
+from nosplit.inference.columns.results import METHODS
+
+__all__ = ["columns_command"]
+
+PairsOfColumns = Annotated[
+    bool,
+    typer.Option("--pairs-of-columns", help="Also test whether the dependence of two changed."),
+]
+Draws = Annotated[int, typer.Option(help="Random draws of all columns.", min=19)]
+Adjust = Annotated[
+    str, typer.Option(help="What holds: by max-T, holm or bh.", metavar="NAME", show_default=True)
+]
+
+
+def columns_command(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
+    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
+    alpha: Alpha = 0.05,
+    adjust: Adjust = "max-T",
+    pairs_of_columns: PairsOfColumns = False,
+    draws: Draws = 1999,
+    seed: Seed = 0,
+    no_shuffle: NoShuffle = False,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    nan_policy: NanPolicy = "auto",
+    workers: Workers = None,
+    as_json: Json = False,
+    exit_code: ExitCode = False,
+    min_effect: MinEffect = None,
+) -> None:
+    """Test every column of two files: which differ, and how.
+
+    Files are those of `nosplit test`, and either may be a profile. P-values are adjusted for all
+    columns together.
+    """
+    check_effect(min_effect, exit_code)
+    resolve(adjust, METHODS, "adjust")
+    without_rows = is_profile(ref) or is_profile(cur)
+    with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur), unwarned():
+        tests = nosplit.column_tests(
+            ref,
+            cur,
+            alpha=alpha,
+            pairs_of_columns=pairs_of_columns,
+            draws=draws,
+            rng=seed,
+            shuffle=not no_shuffle,
+            nan_policy=nan_policy,
+            columns=named(columns),
+            exclude=named(exclude),
+            workers=workers,
+            progress=sys.stderr.isatty(),
+        )
+    held = tests.differing(method=adjust)
+    if as_json:
+        print_json({**tests.to_dict(), "differing": list(held), "adjust": adjust})
+    else:
+        typer.echo(printable(f"{ref} and {cur}"))
+        said = replace(tests, warnings=tuple(map(in_options, tests.warnings)))
+        typer.echo(said.summary(method=adjust))
+    sizes = [tests[name].told_apart for name in held]
+    # A pair has no size of its own: what was asked for is then taken to be reached.
+    large = None in sizes or is_large(max(filter(None, sizes), default=None), min_effect)
+    raise typer.Exit(int(exit_code and bool(held) and large))

@@ -1,0 +1,72 @@
+"""What changed, column by column: the table that a report begins with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from nosplit._support.changes import Change, percent
+from nosplit._support.pvalues import format_p
+from nosplit.describe.report.columns import shorten
+from nosplit.inference.columns.results import ColumnTest
+from nosplit.inference.result import TestResult
+
+__all__ = ["ChangedLine", "what_changed"]
+
+# Columns in the table.
+MOST_LINES = 50
+
+
+@dataclass(frozen=True)
+class ChangedLine:
+    """A column that differs, in the table of what changed."""
+
+    name: str
+    words: str
+    missing: str
+    told_apart: str
+    adjusted: str
+
+
+def what_changed(res: TestResult, alpha: float, private: bool) -> dict[str, Any] | None:
+    """The columns that differ, those told apart most often first; None if none was looked at.
+
+    If `private`, without values of rows: no medians, and no names of categories.
+    """
+    if not res.by_column:
+        return None
+    tests = res.column_tests(alpha)
+    held = [tests[name] for name in tests.differing()]
+    lines = [_line(row, private) for row in held[:MOST_LINES]]
+    return {
+        "words": _words(len(held), len(tests), alpha),
+        "lines": lines,
+        "missing": any(line.missing for line in lines),
+        "more": len(held) - len(lines),
+    }
+
+
+def _words(held: int, total: int, alpha: float) -> str:
+    if not held:
+        return (
+            f"No column differs by itself at level {alpha:g}. A difference may still be in how "
+            "columns go together."
+        )
+    rest = f"{total - held:,} of {total:,} columns show none by themselves. " * (held < total)
+    return (
+        f"Columns with a difference of their own, the largest first. {rest}The p-values hold for "
+        "all columns together. Told apart: how often the best rule on the column alone would tell "
+        "rows of the two samples apart; 50 % is not at all."
+    )
+
+
+def _line(row: ColumnTest, private: bool) -> ChangedLine:
+    change = row.change or Change(None, words="")
+    return ChangedLine(
+        shorten(row.name),
+        change.private().words if private else change.words,
+        "" if change.missing is None else " → ".join(map(percent, change.missing)),
+        "" if change.told_apart is None else f"{100.0 * change.told_apart:.0f} %",
+        format_p(math.log(row.adjusted)),
+    )

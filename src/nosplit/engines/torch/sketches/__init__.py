@@ -1,1 +1,0 @@
-"""Sketches of tensors: the same cells as everywhere, summed on their device."""

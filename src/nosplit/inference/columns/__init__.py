@@ -1,0 +1,1 @@
+"""Tests of every column: what holds for all of them together."""

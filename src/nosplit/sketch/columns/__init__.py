@@ -1,0 +1,1 @@
+"""What single columns and pairs of them show of cells, whatever is drawn."""

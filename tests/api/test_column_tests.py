@@ -1,0 +1,214 @@
+"""Tests of every column: what they find, where they find nothing, and what they say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import nosplit
+from nosplit import InputError, column_tests
+from nosplit.sketch.columns.views import look_at_samples
+
+
+def table(n, seed, shift=0.0):
+    rng = np.random.default_rng(seed)
+    shares = [0.3 + shift / 4, 0.4 - shift / 4, 0.3]
+    return pd.DataFrame(
+        {
+            "a": rng.normal(shift, 1.0, n),
+            "b": rng.normal(size=n),
+            "city": rng.choice(["Rome", "Oslo", "Bern"], n, p=shares),
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 90, n), "D"),
+        }
+    )
+
+
+SIZES = [(400, 400), (300, 700), (5000, 5000), (3000, 9000), (100, 4000)]
+
+
+@pytest.mark.parametrize(("n", "m"), SIZES)
+def test_columns_that_differ_are_found_at_every_size(n, m):
+    tests = column_tests(table(n, 0), table(m, 1, 0.8))
+    assert set(tests.differing()) == {"a", "city"}
+    assert set(tests.differing(method="holm")) == {"a", "city"}
+    assert "median" in tests["a"].words
+    assert "Oslo" in tests["city"].words
+    assert tests["a"].change.shift == pytest.approx(0.8, abs=0.25)
+    assert tests["a"].holm <= 4 * tests["a"].pvalue
+    # sup |Φ(x) - Φ(x - .8)| = 2 Φ(.4) - 1.
+    assert tests["a"].told_apart == pytest.approx(stats.norm.cdf(0.4), abs=0.06)
+    assert max(tests["b"].told_apart, tests["day"].told_apart) < 0.55
+
+
+def test_effects_do_not_grow_with_the_number_of_rows():
+    small, large = (column_tests(table(n, 2), table(n, 3, 0.5))["a"].change for n in (900, 18_000))
+    assert small.told_apart == pytest.approx(large.told_apart, abs=0.04)
+    assert small.shift == pytest.approx(large.shift, abs=0.15)
+
+
+def test_draws_are_as_many_as_holm_needs():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(200, 40)), rng.normal(size=(200, 40))
+    y[:, :2] += 1.0
+    tests = column_tests(x, y)
+    assert tests.most_draws == 20 * 40 / 0.05
+    assert [row.draws for row in tests][:2] == [16_000, 16_000]
+    assert min(row.draws for row in tests) == 1999
+    assert set(tests.differing(method="holm")) == {"0", "1"}
+    assert tests.holm[0] == pytest.approx(40 / 16_001)
+
+
+def test_family_wise_error_of_correlated_and_mixed_columns():
+    """Of 250 samples in which one column differs, any other is named in about 5 % of them."""
+    false = {"max-T": 0, "holm": 0}
+    trials = 250
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        common = rng.normal(size=(160, 1))
+        rows = 0.9 * common + 0.4 * rng.normal(size=(160, 5))
+        rows[:, 3] = np.round(rows[:, 3])
+        rows[:, 4] = rows[:, 4] > 1.0
+        rows[80:, 0] += 1.0
+        tests = column_tests(rows[:80], rows[80:], draws=199, rng=seed)
+        for method in false:
+            false[method] += bool(set(tests.differing(method=method)) - {"0"})
+    for count in false.values():
+        assert count <= stats.binom.isf(1e-4, trials, 0.05)
+    assert false["max-T"] >= stats.binom.ppf(1e-4, trials, 0.03)
+
+
+def test_pairs_show_a_changed_dependence_of_unchanged_columns():
+    for n in (800, 6000):
+        rng = np.random.default_rng(n)
+        x, y = rng.normal(size=(n, 4)), rng.normal(size=(n, 4))
+        y[:, 2] = 0.6 * y[:, 1] + 0.8 * y[:, 2]
+        assert not column_tests(x, y).differing()
+        tests = column_tests(x, y, pairs_of_columns=True)
+        assert tests.differing() == ("1 × 2",)
+        assert len(tests) == 4 + 6
+        assert tests["1 × 2"].change.dependence[1] == pytest.approx(0.58, abs=0.1)
+        assert "correlation of ranks" in str(tests)
+        assert "a pair of them does with unchanged columns" in str(tests)
+
+
+def test_missing_values_as_the_policy_says():
+    x, y = table(2500, 5), table(2500, 6)
+    y.loc[:299, "b"] = np.nan
+    with pytest.raises(InputError, match="missing"):
+        column_tests(x, y, nan_policy="raise")
+    assert column_tests(x, y).differing() == ("b",)
+    assert column_tests(x, y, nan_policy="omit").differing() == ()
+    tests = column_tests(x, y, nan_policy="indicate")
+    assert tests.differing() == ("b",)
+    assert tests["b"].words == "missing 0 % → 12 %"
+    assert tests["b"].change.missing == (0.0, 0.12)
+
+
+def test_files_and_profiles_tell_the_same_direction(tmp_path, monkeypatch):
+    x, y = table(6000, 7), table(6000, 8, 0.4)
+    y.loc[:599, "b"] = np.nan
+    for name, frame in (("x", x), ("y", y)):
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    paths = tmp_path / "x.parquet", tmp_path / "y.parquet"
+    whole = column_tests(*paths, nan_policy="indicate")
+    monkeypatch.setattr("nosplit.data.files.whole.SMALL", 0)
+    passed = column_tests(*paths, nan_policy="indicate")
+    assert set(whole.differing()) == set(passed.differing()) == {"a", "city", "b"}
+    np.testing.assert_allclose(passed.pvalues, whole.pvalues)
+    for name in ("a", "b"):
+        a, b = whole[name].change, passed[name].change
+        assert b.told_apart == pytest.approx(a.told_apart, abs=0.01)
+        assert b.shift == pytest.approx(a.shift, abs=0.02)
+        assert b.spread == pytest.approx(a.spread, abs=0.05)
+    assert passed["b"].change.missing == pytest.approx((0.0, 0.1), abs=0.01)
+    profile = nosplit.profile(x, nan_policy="indicate")
+    ahead, back = (column_tests(*pair) for pair in ((profile, y), (y, profile)))
+    assert ahead["a"].change.shift == pytest.approx(0.4, abs=0.1)
+    assert back["a"].change.shift == pytest.approx(-0.4, abs=0.1)
+    assert ahead.reference.startswith("a profile of 6,000 rows")
+    res = nosplit.two_sample_test(profile, y)
+    assert dict(zip(res.column_names, res.by_column, strict=True))["a"].change.shift > 0.3
+
+
+def test_what_is_drawn_of_some_columns_is_what_is_drawn_of_all():
+    rng = np.random.default_rng(9)
+    seen = look_at_samples(rng.normal(size=(60, 5)), rng.normal(size=(60, 5)), 1, pairs=True)
+    some = np.array([0, 3, 7])
+    whole, part = seen.look.under(100, 700), seen.look.some(some).under(100, 700)
+    kept = np.isin(whole.columns, some)
+    np.testing.assert_allclose(part.values, whole.values[:, kept], atol=1e-12)
+    assert part.columns.tolist() == np.searchsorted(some, whole.columns[kept]).tolist()
+
+
+def test_a_result_offers_its_columns_from_its_own_draws():
+    x, y = table(3000, 10), table(3000, 11, 0.3)
+    res = nosplit.two_sample_test(x, y)
+    tests = res.column_tests()
+    assert tests.draws == res.flips
+    assert tests.adjusted.tolist() == [c.adjusted for c in res.by_column]
+    assert tests.differing() == res.differing() == ("a", "city")
+    assert "how large  rows are told apart 58% of the time by a alone" in str(res)
+    assert "a: median" in str(res)
+    assert "learned" in res.summary()
+    linear = nosplit.two_sample_test(x["a"], y["a"], pairs="linear", calibration="asymptotic")
+    with pytest.raises(InputError, match="no single columns"):
+        linear.column_tests()
+
+
+def test_the_table_is_plain():
+    tests = column_tests(table(500, 12), table(500, 13, 1.0))
+    values = tests.to_dict()
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
+    frame = pd.DataFrame(tests.table())
+    assert frame["column"].tolist() == list(tests.names) == ["a", "b", "city", "day"]
+    assert len(tests) == len(list(tests)) == 4
+    text = str(tests).splitlines()
+    assert text[0].startswith("2 of 4 columns differ (level 0.05 for all of them together")
+    assert text[1].split() == [
+        "column",
+        "p",
+        "adjusted",
+        "Holm",
+        "told",
+        "apart",
+        "what",
+        "changed",
+    ]
+    assert all(len(line) < 100 for line in text)
+    assert tests._repr_html_().count("<tr>") == 5
+    assert repr(tests) == "ColumnTests(4 rows, 2 differ)"
+
+
+def test_the_same_data_gives_the_same_tests():
+    x, y = table(2500, 14), table(2500, 15, 0.1)
+    first, again = (column_tests(x, y, workers=w) for w in (1, 3))
+    assert first.to_dict() == again.to_dict()
+
+
+def test_input_iv():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
+    for options, match in (
+        ({"alpha": 2.0}, "`alpha`"),
+        ({"draws": 5}, "`draws` must be an int ≥ 19"),
+        ({"draws": 10**9}, "`draws` must be at most"),
+        ({"pairs_of_columns": 1}, "`pairs_of_columns`"),
+        ({"columns": ["7"]}, "'7'"),
+        ({"nan_policy": "drop"}, "`nan_policy`"),
+    ):
+        with pytest.raises(InputError, match=match):
+            column_tests(x, y, **options)
+    with pytest.raises(InputError, match="same number of columns"):
+        column_tests(x, y[:, :1])
+    with pytest.raises(InputError, match="finite"):
+        column_tests(x, np.where(y > 1, np.nan, y))
+    with pytest.raises(InputError, match="constant and equal"):
+        column_tests(np.ones((50, 2)), np.ones((50, 2)))
+    tests = column_tests(x, y)
+    with pytest.raises(InputError, match="'holm'"):
+        tests.differing(method="hulm")
+    with pytest.raises(InputError, match="no column 'z'"):
+        tests["z"]
