@@ -60,7 +60,7 @@ def test_import_is_light():
         "pandas",
         "polars",
     ]
-    heavy += ["pyarrow", "dask", "pyspark", "jinja2"]
+    heavy += ["pyarrow", "dask", "pyspark", "jinja2", "torch"]
     program = f"import sys, nosplit; print(*(m for m in {heavy} if m in sys.modules))"
     result = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

@@ -12,6 +12,8 @@ from nosplit.api.plan import plan
 from nosplit.api.profile import load_profile, profile
 from nosplit.api.several.k_sample import k_sample_test
 from nosplit.api.two_sample import two_sample_test
+from nosplit.api.witness.folds import witness_test
+from nosplit.api.witness.result import WitnessResult
 from nosplit.data.files.csv_form import Csv
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation
@@ -119,6 +121,7 @@ __all__ = [
     "Wald",
     "Whitening",
     "Wild",
+    "WitnessResult",
     "calibration_check",
     "column_tests",
     "datasets",
@@ -146,4 +149,5 @@ __all__ = [
     "seed_sensitivity",
     "testing",
     "two_sample_test",
+    "witness_test",
 ]

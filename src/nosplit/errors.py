@@ -3,6 +3,7 @@
 __all__ = [
     "Caveat",
     "DependentRowsWarning",
+    "DeviceError",
     "DroppedKernelWarning",
     "FileError",
     "InputError",
@@ -29,6 +30,10 @@ class FileError(InputError):
 
 class MissingValuesError(InputError):
     """Values of a table are missing, and nothing was said about what to do then."""
+
+
+class DeviceError(InputError):
+    """A GPU has no room left for what it is asked to do."""
 
 
 class NonFiniteError(InputError):

@@ -42,7 +42,7 @@ NAMES = """
     InputError Laplace Linear Matern Moments Monitor MonitorExplanation
     Naive NearCopyWarning Nonnegative NosplitWarning
     NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
-    UnsafeAsymptoticsWarning Wald Whitening Wild
+    UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
     calibration_check column_tests datasets explain goodness_of_fit_test independence_test
     joint_normal_test
     k_sample_test
@@ -56,10 +56,13 @@ NAMES = """
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
-    "paired=False, strata=None, groups=None, workers=None, progress=False",
+    "paired=False, strata=None, groups=None, workers=None, progress=False, "
+    "witness=None, device=None",
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
+    "witness_test": "x, y, *, estimator=None, folds=5, flips=999, rng=0, nan_policy='auto', "
+    "columns=None, exclude=None",
     "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, draws=1999, rng=0, shuffle=True, "
     "nan_policy='auto', columns=None, exclude=None, workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "

@@ -29,7 +29,6 @@ from nosplit.families.chain import (
     Runs,
     batch_length,
     correlation_times,
-    lag_one,
 )
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.caveats import SMALLEST_PAIRS
@@ -37,6 +36,7 @@ from nosplit.kernels import IMQ, Laplace
 from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
+from nosplit.pairs.neighbours import LagOne
 from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, LinearPairs, Tile, Window
 
 KERNELS = (
@@ -385,7 +385,7 @@ def test_batches_grow_with_correlation():
     lengths = []
     for phi in (0.0, 0.5, 0.9):
         values = chain(5000, 1, phi, rng).T
-        assert lag_one(values)[0] == pytest.approx(phi, abs=0.05)
+        assert LagOne.of_values(values).correlations[0] == pytest.approx(phi, abs=0.05)
         lengths.append(batch_length(values, 5000))
     assert lengths == sorted(lengths)
     assert 20 <= lengths[1] <= 45  # 10 (1 + φ)/(1 - φ) = 30

@@ -8,7 +8,7 @@ import pytest
 from nosplit.data.tables.encoding import Column, Encoding
 from nosplit.monitor import watch as watching
 from nosplit.monitor.bets import learners, maps
-from nosplit.monitor.bets.learners import Past, Witnesses, labels_of, next_update, shares_of
+from nosplit.monitor.bets.learners import Past, Witnesses, learner_labels, next_update, shares_of
 from nosplit.monitor.bets.maps import fit_bet_map
 from nosplit.monitor.bets.wealth import FRACTIONS, POINTS, EvidencePath, Wealth
 from nosplit.monitor.watch import Watch, WatchPlan
@@ -192,7 +192,11 @@ def test_witnesses_against_numpy():
     joint = d.astype(float)[:, bet_map.joint] @ witnesses.joint[:, 1]
     np.testing.assert_allclose(joint, u @ w, rtol=1e-3, atol=1e-3)
     payoffs = witnesses.payoffs(d, bet_map, True)
-    assert payoffs.shape == (64, len(shares_of(2, True))) == (64, len(labels_of(["a", "b"], True)))
+    assert (
+        payoffs.shape
+        == (64, len(shares_of(2, True)))
+        == (64, len(learner_labels(["a", "b"], True)))
+    )
     np.testing.assert_allclose(payoffs[:, 1], np.tanh(joint), atol=1e-5)
     column = slice(bet_map.n_waves, bet_map.n_waves + 6)
     C0, m0 = C[column, column], m[column]

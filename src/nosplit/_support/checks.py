@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.types import Array
 from nosplit.errors import InputError, NonFiniteError
 
@@ -78,6 +79,8 @@ def check_dense(value: object, name: str) -> None:
 
 def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
     """An array of float64 or float32 of any shape, whatever is in it."""
+    if is_tensor(value):
+        value = tensor_as_array(value, name)
     check_dense(value, name)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must not have masked entries. Remove or fill in those first.")

@@ -13,32 +13,18 @@ from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import InputError
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.families.two_sample import Grouped, Paired
-from nosplit.inference.calibrations import Exact
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import settle, test_draws
+from nosplit.inference.run import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.kernels.derived.spectral import SCALE_ROWS, sorted_rows, spread_out
-from nosplit.methods import Adaptive, Method
 from nosplit.pairs.draws import SignDraws
-from nosplit.pairs.pairing import Complete
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 from nosplit.sketch.rows import look_at_rows
 
-__all__ = ["look_for", "pooled_outcome", "sees_all"]
-
-
-def sees_all(recipe: Recipe, method: Method | None, how: Plan) -> bool:
-    """Whether a test looks at columns and flattened spectra, too.
-
-    Kernels that were asked for are all that is looked at: whoever asks for a linear one asks
-    whether means differ, and no column must answer more than that.
-    """
-    adaptive = isinstance(settle(method, how.calibration), Adaptive)
-    everything = isinstance(how.pairing, Complete) and isinstance(how.calibration, Exact)
-    return recipe.default and adaptive and everything
+__all__ = ["look_for", "pooled_outcome"]
 
 
 def look_for(

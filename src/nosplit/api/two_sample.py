@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from nosplit._support.checks import Seed, check_finite, check_flags, check_rng, naming
 from nosplit.api.against_profile import against_profile, draws_of, is_profile
-from nosplit.api.evidence import look_for, pooled_outcome, sees_all
+from nosplit.api.evidence import look_for, pooled_outcome
+from nosplit.api.witness.folds import witness_test
+from nosplit.api.witness.result import WitnessResult
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import AUTO, Options, by_policy
@@ -17,6 +20,7 @@ from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.designs.labels import label_policy
 from nosplit.designs.two_sample import DesignLabels, designed_test, swapped_in
+from nosplit.engines.devices import lies_on_device, mover, on_device
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
@@ -32,7 +36,7 @@ from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run
+from nosplit.inference.run import as_method, run, sees_all
 from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
@@ -63,6 +67,8 @@ def two_sample_test(
     groups: Any = None,
     workers: int | None = None,
     progress: bool = False,
+    witness: Any = None,
+    device: Any = None,
 ) -> TestResult:
     """Test whether two samples come from the same distribution.
 
@@ -80,7 +86,8 @@ def two_sample_test(
         more than 20 million values are sketched while they are read, in bounded memory and any
         order of rows, with the same result. One sample may be a file and the other not. Either may
         be a profile, which `nosplit.profile` makes, or its file: kernels, scale and columns are
-        then those of it.
+        then those of it. Tensors of PyTorch, and arrays of other libraries on a GPU, are compared
+        there.
     kernels : None, Kernel, sequence of them, name or callable
         Base kernels. By default a grid of Gaussian and Laplace kernels around the median distance
         of the pooled sample, and a linear kernel. "paper1", "paper2" and "paper6" are the paper's
@@ -129,6 +136,12 @@ def two_sample_test(
         Threads; all cores by default. The result does not depend on it.
     progress : bool
         Show a progress bar on the terminal.
+    witness : classifier or regressor, optional
+        An estimator that takes part, by `witness_test` on the same rows; the p-value is twice the
+        smaller of both.
+    device : str or torch.device, optional
+        Where to compute: "cuda" moves rows and files to a GPU. Tensors are compared where they
+        lie by default. Needs `nosplit[torch]`.
 
     Returns
     -------
@@ -173,11 +186,28 @@ def two_sample_test(
         asked = Asked(
             options, kernels, chosen, sketch, calibration, budget, shuffle, paired, labels
         )
-        return _tested(x, y, asked, pairs, generator, workers, progress)
+        return _tested(x, y, asked, pairs, generator, workers, progress, device)
 
+    if witness is not None and (paired or strata is not None or groups is not None):
+        raise InputError(
+            "`witness` takes rows to be independent: not with paired, strata or groups."
+        )
     if is_profile(x) or is_profile(y):  # it says what is done
+        if witness is not None:
+            raise InputError("`witness` needs the rows of both samples, and a profile has none.")
         return attempt("raise" if nan_policy == AUTO else nan_policy)
-    return by_policy(nan_policy, attempt, generator)
+    result = by_policy(nan_policy, attempt, generator)
+    if witness is None:
+        return result
+    picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
+    told = witness_test(x, y, estimator=witness, rng=generator, **picks)
+    return _joined(result, told)
+
+
+def _joined(result: TestResult, told: WitnessResult) -> TestResult:
+    """A result to which a witness contributes: they share the data, so that each has half."""
+    log_pvalue = min(0.0, math.log(2.0) + min(result.log_pvalue, told.log_pvalue))
+    return replace(result, log_pvalue=log_pvalue, witness=told)
 
 
 def _tested(
@@ -188,6 +218,7 @@ def _tested(
     generator: np.random.Generator,
     workers: int | None,
     progress: bool,
+    device: Any,
 ) -> TestResult:
     """Find the samples, plan and test."""
     options, paired, labels = asked.options, asked.paired, asked.labels
@@ -198,12 +229,20 @@ def _tested(
         opened = open_both(x, y)
         if opened.large:
             _check_no_design("files that are not read whole", labels.given)
-        found = opened.test(asked, pairs, generator, workers, progress) if opened.large else None
+        moved = None if device is None else mover(device)
+        found = (
+            opened.test(asked, pairs, generator, workers, progress, moved) if opened.large else None
+        )
         if found is not None:
             return _said_paired(found) if paired else found
         x, y, options = opened.whole(options)
+        asked = replace(asked, options=options)
     if labels.given:
         return _by_design(x, y, asked, options, pairs, generator, workers)
+    if (device is not None or lies_on_device(x, y)) and not paired:
+        found = on_device(x, y, asked, pairs, generator, workers, progress, device)
+        if found is not None:
+            return _with_changes(found, (x, y))
     data = two_samples(x, y, options, paired=paired).checked()
     recipe = data.recipe(asked.kernels)
     plan = choose(

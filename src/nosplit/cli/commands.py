@@ -9,6 +9,7 @@ import typer
 
 import nosplit
 from nosplit.cli.demo import demo
+from nosplit.cli.monitor import monitor_command
 from nosplit.cli.plan import plan_command
 from nosplit.cli.power import calibrate, power
 from nosplit.cli.profiles import profile_command
@@ -49,6 +50,7 @@ for command in (
     power,
     calibrate,
     profile_command,
+    monitor_command,
     accumulate_command,
     merge,
     result,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 
-__all__ = ["correlated_rows", "serial_rows"]
+__all__ = ["correlated_rows", "serial_lags", "serial_rows"]
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 100, 24
@@ -28,11 +28,11 @@ SORTED, ASCENTS = 0.7, 0.98
 
 def serial_rows(n: int) -> Index:
     """Numbers of the rows, of n, that are looked at, in ascending order."""
-    starts, lags = _looked_at(n)
+    starts, lags = serial_lags(n)
     return np.unique(starts[:, None] + np.concatenate([[0], lags]))
 
 
-def _looked_at(n: int) -> tuple[Index, Index]:
+def serial_lags(n: int) -> tuple[Index, Index]:
     """Rows, and lags at which others are compared with them."""
     if n < FEWEST_ROWS:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -65,7 +65,7 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None) -> int:
     >>> correlated_rows(series[:, None])
     2
     """
-    starts, lags = _looked_at(len(rows) if n is None else n)
+    starts, lags = serial_lags(len(rows) if n is None else n)
     if not len(starts):
         return 0
     places = starts[:, None] + np.concatenate([[0], lags])

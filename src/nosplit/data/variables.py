@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_dense, check_sample
+from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.types import Array, Index
 from nosplit.data.matching import check_known
 from nosplit.data.options import Options
@@ -142,6 +143,8 @@ def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[
 def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variable:
     if encoding is not None:
         return Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
+    if is_tensor(value):
+        value = tensor_as_array(value, name)
     check_dense(value, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):

@@ -6,15 +6,16 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
 from nosplit.engines.sketching import Census, SketchTask
 from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.sketch.cells import See
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["Batches", "SampleSide", "Sides", "sketch_batches"]
+__all__ = ["Batches", "Ordered", "SampleSide", "Sides", "sketch_batches"]
 
 # Threads beyond which one that decodes cannot feed the others.
 MOST_THREADS = 8
@@ -49,6 +50,15 @@ class SampleSide(Protocol):
         ...
 
 
+@runtime_checkable
+class Ordered(Protocol):
+    """A sample that can look at its rows in their order, where they lie."""
+
+    def lag(self) -> int:
+        """Up to which lag they depend on one another; 0: they do not."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Two samples, one after the other."""
@@ -57,11 +67,18 @@ class Sides:
     y: SampleSide
     workers: int | None = None
     progress: bool = False
+    see: See | None = None
 
     @property
     def names(self) -> tuple[str, str]:
         """What they are called in messages."""
         return self.x.name, self.y.name
+
+    def lag(self) -> int | None:
+        """Up to which lag rows depend on one another, if both samples know that themselves."""
+        if isinstance(self.x, Ordered) and isinstance(self.y, Ordered):
+            return max(self.x.lag(), self.y.lag())
+        return None
 
     def census(self) -> tuple[Census, Census]:
         """Count them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Sketch
-from nosplit.sketch.cells import Sketched
+from nosplit.sketch.cells import See, Sketched
 from nosplit.sketch.dealing import Layout, block_length, layout_of
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.sums import CellSums
@@ -44,9 +44,11 @@ __all__ = [
     "ROWS",
     "Asked",
     "Census",
+    "KnowsOrder",
     "Pair",
     "PilotLook",
     "Prepared",
+    "Sees",
     "SketchTask",
     "look_at",
     "prepare_sketch",
@@ -150,6 +152,25 @@ class Pair(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsOrder(Protocol):
+    """Two samples that can be asked whether their rows depend on one another."""
+
+    def lag(self) -> int | None:
+        """Up to which lag they do; 0: they do not; None: they are to be looked at."""
+        ...
+
+
+@runtime_checkable
+class Sees(Protocol):
+    """Two samples whose cells are looked at somewhere else than in memory."""
+
+    @property
+    def see(self) -> See | None:
+        """Finds statistics under all draws; None: in memory."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Asked:
     """What is asked for: keywords of `two_sample_test`, of which `pairing` is a sketch."""
@@ -227,11 +248,13 @@ def look_at(
     n, m = (side.n for side in census)
     shuffle = check_flag(shuffle, "shuffle")
     layout = layout_of(n, m, cells, rng, shuffle=shuffle, paired=paired)
-    in_order = tuple(serial_rows(side.n) if shuffle else _NONE for side in census)
+    known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
+    looks = shuffle and known is None
+    in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
     pilot, series = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
     encoding, rows = _encoded(pilot, layout, pair.names, options, census)
-    lag = 0
-    if shuffle:
+    lag = known or 0
+    if looks:
         lags = zip(series, census, strict=True)
         lag = max(correlated_rows(_numbers(source, encoding), side.n) for source, side in lags)
     block = block_length(lag, min(n, m))
@@ -380,7 +403,8 @@ def sketch_pair(pair: Pair, prepared: Prepared) -> Sketched:
     """The sketches of both samples."""
     x, y = pair.sums(prepared.task)
     layout = prepared.task.layout
-    return Sketched(prepared.task.map, x, y, layout.c, prepared.lag, layout.x.block)
+    see = pair.see if isinstance(pair, Sees) else None
+    return Sketched(prepared.task.map, x, y, layout.c, prepared.lag, layout.x.block, see)
 
 
 def sketch_test(

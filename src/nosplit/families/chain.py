@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.errors import (
     Caveat,
@@ -31,6 +30,7 @@ from nosplit.kernels import IMQ, Kernel
 from nosplit.kernels.derived.stein import SteinBank
 from nosplit.pairs.dealing import Natural
 from nosplit.pairs.draws import SignDraws, Signs
+from nosplit.pairs.neighbours import LagOne
 from nosplit.pairs.pairing import Aligned, Job, Tile
 from nosplit.pairs.protocols import Draws
 
@@ -44,7 +44,6 @@ __all__ = [
     "default_chain_kernels",
     "few_batches",
     "few_blocks",
-    "lag_one",
     "looks_like_a_chain",
     "smallest_safe_batches",
 ]
@@ -57,7 +56,6 @@ BLOCK, SMALLEST_BLOCKS, MOST_BLOCKS = 6.0, 50, 1000
 ROWS_PER_TIME = 3.0
 # Pairs of neighbours that estimates of their correlation look at.
 MOST_VALUES = 10_000
-FALSE_ALARM = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,14 +241,6 @@ def _autocorrelations(values: Array) -> Array:
     return np.asarray(sums / sums[:, :1])
 
 
-def lag_one(values: Array) -> Array:
-    """Correlation of neighbouring values, for every kernel."""
-    centred = values - values.mean(axis=1, keepdims=True)
-    variance = np.einsum("dm,dm->d", centred, centred)
-    product = np.einsum("dm,dm->d", centred[:, 1:], centred[:, :-1])
-    return np.asarray(product / np.where(variance > 0, variance, 1.0))
-
-
 def _first_values(rows: SteinUnits) -> Array:
     """Values of the first of the pairs (i, N/2 + i), in the order of the rows, (d, M)."""
     half = rows.n_units // 2
@@ -286,14 +276,10 @@ def few_blocks(n_blocks: int) -> list[Caveat]:
 
 
 def looks_like_a_chain(rows: SteinUnits) -> list[Caveat]:
-    """What to say of rows whose values, on disjoint pairs and in order, are correlated.
-
-    For independent rows the correlations are normal with variance 1/M; the threshold leaves one
-    false alarm in a thousand over all kernels.
-    """
+    """What to say of rows whose values, on disjoint pairs and in order, are correlated."""
     values = _first_values(replace(rows, order=Natural()))
-    r, m = float(lag_one(values).max()), values.shape[1]
-    if r * math.sqrt(m) < -special.ndtri(FALSE_ALARM / len(values)):
+    r = LagOne.of_values(values).beyond_chance
+    if r is None:
         return []
     thin = math.ceil(2.0 * correlation_times(values))
     text = (

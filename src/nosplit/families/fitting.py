@@ -29,6 +29,7 @@ __all__ = [
     "MEDIAN_ROWS",
     "SteinKernels",
     "TensorKernels",
+    "chosen_units",
     "fit_bank",
     "fit_stein_bank",
     "fit_tensors",
@@ -45,7 +46,7 @@ TensorKernels = Sequence[Any] | Callable[[float, float], Sequence[Any]] | None
 MEDIAN_ROWS = 500
 
 
-def _chosen(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
+def chosen_units(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
     """Units that the median heuristic looks at, spread over all of them."""
     count = max(2, min(n_units, int(MEDIAN_ROWS / rows_per_unit)))
     return np.asarray((np.arange(count) * n_units) // count)
@@ -68,7 +69,7 @@ def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
 
 def _some_rows(units: Paired | Grouped) -> NDArray[Any]:
     """Pooled rows of whole units."""
-    chosen = _chosen(units.n_units, units.rows_per_unit)
+    chosen = chosen_units(units.n_units, units.rows_per_unit)
     rows = np.concatenate([units.rows(int(u)) for u in chosen])
     if np.all(rows == rows[0]):
         rows = _rare_rows(units, rows[0])
@@ -178,7 +179,7 @@ def fit_tensors(
     kernels: TensorKernels, units: HsicUnits, discrete: tuple[bool | Parts, bool | Parts]
 ) -> tuple[Tensor, ...]:
     """Kernels with bandwidths from the rows of whole units, which no permutation changes."""
-    rows = [units.rows(int(u)) for u in _chosen(units.n_units, units.rows_per_unit)]
+    rows = [units.rows(int(u)) for u in chosen_units(units.n_units, units.rows_per_unit)]
     x, y = (np.concatenate(side) for side in zip(*rows, strict=True))
     return tensors_for(kernels, x, y, discrete)
 

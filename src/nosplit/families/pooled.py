@@ -23,7 +23,7 @@ from nosplit.kernels.bank import Bank
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
 
-__all__ = ["Pooled", "label_draws"]
+__all__ = ["Pooled", "label_draws", "labelled_statistics"]
 
 # Rows of a tile of the kernel matrix.
 TILE = 512
@@ -75,7 +75,7 @@ class Pooled:
 
         `weights` are 1 for rows called x and 0 for others, (F, N).
         """
-        N, m = len(self.rows), self.n_pairs
+        N = len(self.rows)
         cuts = [range(i, min(i + TILE, N)) for i in range(0, N, TILE)]
         tiles = [(a, b) for i, a in enumerate(cuts) for b in cuts[i:]]
         # Kernels less a constant, which changes no statistic: less is lost to rounding.
@@ -88,13 +88,8 @@ class Pooled:
         with one_blas_thread(), ThreadPoolExecutor(n_workers(workers)) as pool:
             total = reduce(add, pool.map(part, tiles))
         share = float(weights[0].sum()) / N
-        whole = total.rows.sum(axis=0)
-        spread = share * (1.0 - share)
-        values = total.values - 2.0 * share * (weights @ total.rows) + share**2 * whole
-        values += spread / (N - 1) * whole  # less the mean over all draws
-        products = total.products - 2.0 / N * (total.rows.T @ total.rows)
-        products += np.outer(whole, whole) / N**2
-        return values / (2.0 * np.sqrt(m) * spread), (products + products.T) / (4.0 * m)
+        weighted = weights @ total.rows
+        return labelled_statistics(total.values, weighted, total.rows, total.products, share)
 
     def _part(self, a: range, b: range, weights: NDArray[np.float32], level: Array) -> _Sums:
         """What a tile adds; one that is not on the diagonal stands for its mirror image, too."""
@@ -130,6 +125,33 @@ class Pooled:
     @cached_property
     def _origin(self) -> Array:
         return np.asarray(self.rows.mean(axis=0, dtype=np.float64))
+
+
+def labelled_statistics(
+    values: Array, weighted: Array, rows: Array, products: Array, share: float
+) -> tuple[Array, Array]:
+    """Statistics less their means over all draws, and their covariance, from sums over all pairs.
+
+    Parameters
+    ----------
+    values : array, shape (F, d)
+        Sums over pairs of different rows that are both called x, under every draw; each twice.
+    weighted : array, shape (F, d)
+        Sums of `rows` over those called x.
+    rows : array, shape (N, d)
+        Sums over all pairs of each row.
+    products : array, shape (d, d)
+        Sums of products of values of two kernels, each pair twice.
+    share : float
+        Of rows called x.
+    """
+    N, whole = len(rows), rows.sum(axis=0)
+    m, spread = N * (N - 1) // 2, share * (1.0 - share)
+    found = values - 2.0 * share * weighted + share**2 * whole
+    found = found + spread / (N - 1) * whole  # less the mean over all draws
+    products = products - 2.0 / N * (rows.T @ rows)
+    products = products + np.outer(whole, whole) / N**2
+    return found / (2.0 * np.sqrt(m) * spread), (products + products.T) / (4.0 * m)
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,6 +105,8 @@ class TestResult:
     design : Exchanged or None
         What changes places under the null hypothesis, where rows are paired or have strata or
         groups.
+    witness : WitnessResult or None
+        What an estimator found that took part: the p-value is then twice the smaller of both.
     """
 
     # pytest would otherwise take the class for a test.
@@ -137,12 +139,15 @@ class TestResult:
     default: bool = False
     stream: bool = False
     design: Exchanged | None = None
+    witness: Any = None
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
         p = math.exp(self.log_pvalue)
-        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
+        if (
+            self.flips is not None and self.witness is None
+        ):  # a share of draws, without the rounding of its logarithm
             return round(p * (self.flips + 1)) / (self.flips + 1)
         return max(p, float(np.nextafter(0.0, 1.0)))
 
@@ -151,8 +156,9 @@ class TestResult:
         return self.pvalue <= check_alpha(alpha)
 
     def threshold(self, alpha: float = 0.05) -> float:
-        """The value from which the statistic rejects at level alpha."""
-        return self.null.isf(check_alpha(alpha))
+        """The value from which the statistic rejects at level alpha, whatever a witness says."""
+        share = 1.0 if self.witness is None else 2.0
+        return self.null.isf(check_alpha(alpha) / share)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -193,6 +199,7 @@ class TestResult:
             "by_column": [row.to_dict() for row in self._column_rows()],
             "reference": self.reference,
             "design": None if self.design is None else asdict(self.design),
+            "witness": None if self.witness is None else self.witness.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -258,6 +265,11 @@ class TestResult:
             f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
             f"  method     {self.method}, {self._how()}",
         ]
+        if self.witness is not None:
+            lines.append(
+                f"  witness    {self.witness.estimator}: {said_p(self.witness.log_pvalue)}; "
+                "the p-value is twice the smaller of both"
+            )
         if self.reference is not None:
             lines.append(f"  reference  compared with {self.reference}")
         if self.design is not None:

@@ -42,6 +42,7 @@ from nosplit.inference.caveats import (
 from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan, pairing_name
+from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.methods import (
     METHODS,
     OST,
@@ -60,7 +61,7 @@ from nosplit.pairs.draws import BLOCK, Signs
 from nosplit.pairs.effective import effective_pairs
 from nosplit.pairs.loop import accumulate, accumulate_draws
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.pairs.protocols import Testable
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 
@@ -69,7 +70,16 @@ NOT_FINITE = (
     "or inf. Rescale the data, for example to unit variance."
 )
 
-__all__ = ["as_method", "run", "settle", "split_at", "test_draws", "test_moments", "test_rows"]
+__all__ = [
+    "as_method",
+    "run",
+    "sees_all",
+    "settle",
+    "split_at",
+    "test_draws",
+    "test_moments",
+    "test_rows",
+]
 
 
 def as_method(method: Method | str) -> Method | None:
@@ -87,6 +97,17 @@ def settle(method: Method | None, calibration: Exact | str) -> Method:
     if method is None:
         return Adaptive() if isinstance(calibration, Exact) else OST()
     return method
+
+
+def sees_all(recipe: Recipe, method: Method | None, how: Plan) -> bool:
+    """Whether a test looks at columns and flattened spectra, too.
+
+    Kernels that were asked for are all that is looked at: who asks for a linear one asks whether
+    means differ, and no column must answer more than that.
+    """
+    adaptive = isinstance(settle(method, how.calibration), Adaptive)
+    everything = isinstance(how.pairing, Complete) and isinstance(how.calibration, Exact)
+    return recipe.default and adaptive and everything
 
 
 def split_at(method: Method, n_units: int) -> list[range]:

@@ -20,7 +20,7 @@ from nosplit.data.tables.fit_encoding import read_one
 from nosplit.data.tables.frames import CATEGORIES, as_frame, is_table
 from nosplit.errors import DependentRowsWarning, InputError
 from nosplit.inference.result import said_p
-from nosplit.monitor.bets.learners import labels_of
+from nosplit.monitor.bets.learners import learner_labels
 from nosplit.monitor.bets.wealth import Wealth
 from nosplit.monitor.watch import Watch, WatchPlan
 
@@ -141,7 +141,7 @@ class BaseMonitor:
         wealth = self._wealth
         if wealth is None:
             return []
-        names = labels_of(self._row_names(), self._plan.columns)
+        names = learner_labels(self._row_names(), self._plan.columns)
         names += [type(e).__name__ for e in self._plan.estimators]
         own = wealth.of_learners()
         order = np.argsort(-own, kind="stable")
@@ -276,6 +276,12 @@ class BaseMonitor:
         from nosplit.describe.plots.monitor import plot_monitor  # lazily: it needs matplotlib
 
         return plot_monitor(self, ax=ax)
+
+    def report(self, *, path: str | os.PathLike[str]) -> Any:
+        """Write what it says as one HTML file, with the plot."""
+        from nosplit.describe.report.monitor import report_monitor  # lazily, as above
+
+        return report_monitor(self, path=path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything that is needed to go on, in place of what was there.

@@ -11,6 +11,8 @@ import numpy as np
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit.monitor.base import encoded_rows
+from nosplit.monitor.bets.bettor import Bettor
+from nosplit.monitor.bets.learners import MEMORIES, RIDGES
 from nosplit.monitor.bets.maps import SCORES
 from nosplit.monitor.watch import Watch
 
@@ -64,6 +66,8 @@ class WatchedPair:
 class MonitorExplanation:
     """What differs between the two sides of the pairs so far. It describes, and tests nothing.
 
+    It looks at all pairs, or at the last ones, whichever bets on them won more.
+
     Attributes
     ----------
     columns : tuple of WatchedColumn
@@ -84,9 +88,10 @@ class MonitorExplanation:
         bettor = watch.bettor
         assert bettor is not None
         bet_map, past = bettor.bet_map, bettor.past
-        size, n = watch.plan.size, max(past.n, 1)
+        memory = _richest_memory(bettor)
+        size, n = watch.plan.size, max(float(past.counts[memory]), 1.0)
         start = bet_map.n_waves
-        sums = past.sums[0] / n
+        sums = past.sums[memory] / n
         squares = np.diagonal(past.columns, axis1=1, axis2=2) / max(past.n_squares, 1)
         own = sums[start : start + bet_map.p * SCORES].reshape(-1, SCORES)
         scores = _in_errors(own, squares, n)
@@ -113,7 +118,8 @@ class MonitorExplanation:
             features = bet_map.features(scaled)[:, bet_map.joint]
             if bettor.witnesses is None:
                 return np.zeros(len(features))
-            return np.asarray(features @ bettor.witnesses.joint[:, 1], dtype=np.float64)
+            weights = bettor.witnesses.joint[:, memory * len(RIDGES) + 1]
+            return np.asarray(features @ weights, dtype=np.float64)
 
         watched = sorted(columns, key=lambda c: -c.strength) if watch.plan.columns else []
         return cls(tuple(watched), tuple(sorted(pairs, key=lambda q: -q.strength)), witness)
@@ -148,7 +154,14 @@ class MonitorExplanation:
         }
 
 
-def _in_errors(means: Array, squares: Array, n: int) -> Array:
+def _richest_memory(bettor: Bettor) -> int:
+    """The memory of the learner that made most."""
+    own = bettor.wealth.of_learners()
+    each = (len(own) - len(bettor.estimators)) // len(MEMORIES)
+    return int(np.argmax(own[: each * len(MEMORIES)])) // each
+
+
+def _in_errors(means: Array, squares: Array, n: float) -> Array:
     """Means in standard errors; 0 where nothing varies."""
     errors = np.sqrt(squares / n)
     return np.divide(means, errors, out=np.zeros_like(means), where=errors > 0)

@@ -131,7 +131,7 @@ class IndependenceMonitor(BaseMonitor):
         """The monitor that `save` wrote, to go on where it was; estimators are given again."""
         from nosplit.monitor.saved import read_monitor
 
-        return read_monitor(cls, path, None, estimators)
+        return read_monitor(cls, path, None, estimators, False)
 
 
 def exchanged(rows: Array, block: int, split: int) -> Array:

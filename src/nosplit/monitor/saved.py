@@ -29,7 +29,7 @@ from nosplit.monitor.two_sample import Monitor
 from nosplit.monitor.watch import STAGES, Watch
 from nosplit.sketch.saved.plain import ARRAYS, map_from_plain, map_to_plain
 
-__all__ = ["MONITOR", "monitor_from_plain", "monitor_to_plain", "read_monitor", "write_monitor"]
+__all__ = ["MONITOR", "files_seen", "monitor_to_plain", "read_monitor", "write_monitor"]
 
 MONITOR = DocumentForm("monitor", 1)
 KINDS: dict[str, type[BaseMonitor]] = {
@@ -42,18 +42,34 @@ ACCOUNTS = ("accounts", "luck", "begun", "scale", "rang")
 M = TypeVar("M", bound=BaseMonitor)
 
 
-def write_monitor(monitor: BaseMonitor, path: str | os.PathLike[str]) -> None:
-    """Write a monitor in place of what was there."""
-    write_document(path, monitor_to_plain(monitor), MONITOR)
+def write_monitor(
+    monitor: BaseMonitor, path: str | os.PathLike[str], files: dict[str, str] | None = None
+) -> None:
+    """Write a monitor in place of what was there, and maybe the files that it has seen."""
+    more = {} if files is None else {"files": files}
+    write_document(path, {**monitor_to_plain(monitor), **more}, MONITOR)
+
+
+def files_seen(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The files that a monitor has seen: their names, and a short name for what was in them."""
+    files = read_document(path, MONITOR).get("files", {})
+    texts = isinstance(files, dict) and all(isinstance(v, str) for v in files.values())
+    if not texts:
+        raise FileError(f"`{path}` is damaged: `files` must be names and digests.")
+    return dict(files)
 
 
 def read_monitor(
-    kind: type[M], path: str | os.PathLike[str], reference: Any, estimators: Sequence[Any]
+    kind: type[M],
+    path: str | os.PathLike[str],
+    reference: Any,
+    estimators: Sequence[Any],
+    renew: bool,
 ) -> M:
     """The monitor in a file, once it is known to be one that could have come about."""
     body = read_document(path, MONITOR)
     try:
-        monitor = monitor_from_plain(body, reference, estimators)
+        monitor = _from_plain(body, reference, estimators, renew)
     except (InputError, KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, _GivenError):
             raise
@@ -112,7 +128,7 @@ def _rows_to_plain(monitor: BaseMonitor) -> dict[str, Any]:
     }
 
 
-def monitor_from_plain(data: Any, reference: Any, estimators: Sequence[Any]) -> BaseMonitor:
+def _from_plain(data: Any, reference: Any, estimators: Sequence[Any], renew: bool) -> BaseMonitor:
     """The inverse of `monitor_to_plain`, with what is not written given again."""
     settings = dict(data["settings"])
     keys = [check_int(key, "keys", least=0) for key in settings.pop("keys")]
@@ -134,7 +150,7 @@ def monitor_from_plain(data: Any, reference: Any, estimators: Sequence[Any]) -> 
         _restore_observations(monitor, rows, watch)
     else:
         assert isinstance(monitor, Monitor)
-        _restore_rows(monitor, rows, watch, reference)
+        _restore_rows(monitor, rows, watch, reference, renew)
     return monitor
 
 
@@ -148,7 +164,7 @@ def _restore_observations(monitor: IndependenceMonitor, rows: Any, watch: Any) -
     _restore_watch(monitor._watch, watch)
 
 
-def _restore_rows(monitor: Monitor, rows: Any, watch: Any, reference: Any) -> None:
+def _restore_rows(monitor: Monitor, rows: Any, watch: Any, reference: Any, renew: bool) -> None:
     known = rows["reference"]
     if (known is None) != (reference is None):
         had = "had none" if known is None else f"had one of {known['rows']:,} rows"
@@ -160,7 +176,10 @@ def _restore_rows(monitor: Monitor, rows: Any, watch: Any, reference: Any) -> No
     held = rows["waiting"]
     monitor._waiting = None if held is None else [unpacked(side, (None, width)) for side in held]
     monitor._renewals = check_int(rows["renewals"], "renewals", least=0)
-    if known is not None:
+    if known is not None and renew:
+        monitor._renewals += 1
+        monitor._queue = monitor._queued(read_if_path(reference))
+    elif known is not None:
         queue = monitor._queued(read_if_path(reference))
         if queue.digest != known["digest"]:
             raise _GivenError(

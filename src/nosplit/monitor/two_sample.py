@@ -234,6 +234,8 @@ class Monitor(BaseMonitor):
         path: str | os.PathLike[str],
         reference: Any = None,
         estimators: Sequence[Any] = (),
+        *,
+        renew: bool = False,
     ) -> Self:
         """The monitor that `save` wrote, to go on where it was.
 
@@ -245,7 +247,9 @@ class Monitor(BaseMonitor):
             The reference it had, or was renewed with last; it is checked to be the same.
         estimators : sequence of estimators
             Those it had, as they were given; what they learned is learned again.
+        renew : bool
+            Whether the reference is another one, of rows that were not bet on yet.
         """
         from nosplit.monitor.saved import read_monitor
 
-        return read_monitor(cls, path, reference, estimators)
+        return read_monitor(cls, path, reference, estimators, renew)

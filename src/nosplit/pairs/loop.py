@@ -23,7 +23,7 @@ from nosplit.errors import InputError
 from nosplit.pairs.draws import Part, column_moments
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Job, LinearPairs, Pairing
-from nosplit.pairs.protocols import Draws, Folding, Units
+from nosplit.pairs.protocols import Draws, Folding, InBulk, Units
 
 __all__ = ["accumulate", "accumulate_draws", "n_workers", "one_blas_thread"]
 
@@ -86,6 +86,8 @@ def accumulate_draws(
 
 
 def _jobs(units: Units, pairing: Pairing, larger: int = 1) -> Iterator[Job]:
+    if isinstance(units, InBulk):
+        return pairing.jobs(units.n_units, units.pairs_at_once)
     combinations = (units.rows_per_unit / 2.0) ** 2
     return pairing.jobs(units.n_units, larger * max(JOB // 32, round(JOB / combinations)))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
-from nosplit.errors import DependentRowsWarning, InputError, NosplitWarning
+from nosplit.errors import Caveat, DependentRowsWarning, InputError
 from nosplit.pairs.moments import Moments
 
 __all__ = ["LagOne", "looked_at", "near_and_far"]
@@ -75,17 +75,23 @@ class LagOne:
         product = np.diagonal(scatter, d)
         return np.asarray(np.divide(product, size, out=np.zeros(d), where=size > 0))
 
-    def caveats(self) -> list[tuple[type[NosplitWarning], str]]:
-        """What to say of rows that look sorted or dependent.
+    @property
+    def beyond_chance(self) -> float | None:
+        """The largest correlation, if it is more than chance; None if it is not.
 
         For independent rows the correlations are normal with variance 1/M; the threshold leaves
         one false alarm in a thousand over all kernels, a few with heavy tails.
         """
         n = self.neighbours.n
         if n < 2:
-            return []
+            return None
         r = float(self.correlations.max())
-        if r * math.sqrt(n) < -special.ndtri(FALSE_ALARM / self.d):
+        return None if r * math.sqrt(n) < -special.ndtri(FALSE_ALARM / self.d) else r
+
+    def caveats(self) -> list[Caveat]:
+        """What to say of rows that look sorted or dependent."""
+        r = self.beyond_chance
+        if r is None:
             return []
         return _dependent(f"values of neighbouring pairs have a correlation of {r:.2f}")
 
@@ -102,7 +108,7 @@ class LagOne:
         return cls(neighbours)
 
 
-def near_and_far(apart: Moments) -> list[tuple[type[NosplitWarning], str]]:
+def near_and_far(apart: Moments) -> list[Caveat]:
     """What to say if units next to one another are more alike, or less, than far ones.
 
     `apart` are the moments of values of near units less values of far ones: 0 on average for
@@ -121,7 +127,7 @@ def near_and_far(apart: Moments) -> list[tuple[type[NosplitWarning], str]]:
     )
 
 
-def _dependent(why: str) -> list[tuple[type[NosplitWarning], str]]:
+def _dependent(why: str) -> list[Caveat]:
     text = (
         f"The rows look sorted, or as if they depended on one another ({why}), and the test takes "
         "them to be independent: do not rely on its p-value. Shuffle the rows before they are "

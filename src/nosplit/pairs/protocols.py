@@ -11,7 +11,7 @@ from nosplit.pairs.draws import Part
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Job
 
-__all__ = ["Draws", "Folding", "Testable", "Units"]
+__all__ = ["Draws", "Folding", "InBulk", "Testable", "Units"]
 
 
 class Units(Protocol):
@@ -38,6 +38,16 @@ class Folding(Protocol):
 
     def moments(self, job: Job) -> Moments:
         """Moments of the values of a job."""
+        ...
+
+
+@runtime_checkable
+class InBulk(Protocol):
+    """Units on a device, which many pairs at once keep busy."""
+
+    @property
+    def pairs_at_once(self) -> int:
+        """Pairs of a job."""
         ...
 
 

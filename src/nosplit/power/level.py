@@ -42,7 +42,7 @@ SIGNS_PER_SPLIT = 49
 SOME_ROWS = 500
 
 
-def wilson(hits: float, trials: float, z: float = 1.959963984540054) -> tuple[float, float]:
+def wilson(hits: float, trials: float) -> tuple[float, float]:
     """Wilson's 95 % interval for a proportion.
 
     Examples
@@ -51,7 +51,7 @@ def wilson(hits: float, trials: float, z: float = 1.959963984540054) -> tuple[fl
     >>> round(low, 4), round(high, 4)
     (0.0215, 0.1118)
     """
-    rate = hits / trials
+    rate, z = hits / trials, 1.959963984540054
     centre = rate + z * z / (2.0 * trials)
     spread = z * math.sqrt(rate * (1.0 - rate) / trials + z * z / (4.0 * trials * trials))
     scale = 1.0 + z * z / trials

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 
-__all__ = ["ColumnBins", "bin_scores", "dependent_pairs", "edge_table", "fit_bins"]
+__all__ = [
+    "ColumnBins",
+    "bin_scores",
+    "dependent_pairs",
+    "edge_table",
+    "fit_bins",
+    "joined_bins",
+]
 
 
 # The compiled search knows the first number.
@@ -69,7 +76,11 @@ def fit_bins(
         return ColumnBins(np.sort(values[often]), True)
     count = max(2, min(most, count or len(column) // ROWS_A_BIN))
     middle = np.quantile(column, np.arange(1, count) / count, method="inverted_cdf")
-    shared = values[counts >= max(2, len(column) // count)]
+    return joined_bins(middle, values[counts >= max(2, len(column) // count)], most)
+
+
+def joined_bins(middle: Array, shared: Array, most: int) -> ColumnBins:
+    """Bins of numbers, from quantiles and from values that many rows share."""
     edges = np.unique(np.concatenate([middle, shared, np.nextafter(shared, -np.inf)]))
     return ColumnBins(edges[: most - 1] if len(edges) >= most else edges, False)
 

@@ -30,7 +30,10 @@ from nosplit.sketch.swaps import CellDraws, Slots, Swaps
 from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = [
+    "Means",
+    "See",
     "Sketched",
+    "View",
     "column_draws",
     "covariance",
     "drawn_statistics",
@@ -38,12 +41,16 @@ __all__ = [
     "look",
     "mapped",
     "means_of",
+    "see_all",
     "sketch_statistics",
     "statistics_under",
     "units_of",
 ]
 
 T = TypeVar("T")
+View = KernelView | ColumnView
+Means = Sequence[Array]
+See = Callable[[CellDraws, Sequence[View], Sequence[Means]], list[Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +67,8 @@ class Sketched:
         Rows of a cell.
     lag, block : int
         Up to which lag rows depend on one another (0: they do not), and rows dealt together.
+    see : callable, optional
+        Finds statistics under all draws, somewhere else than in memory.
     """
 
     map: SketchMap
@@ -68,6 +77,7 @@ class Sketched:
     c: int
     lag: int = 0
     block: int = 1
+    see: See | None = None
 
     @property
     def n_used(self) -> int:
@@ -89,7 +99,14 @@ class Sketched:
         """Statistics of kernels and columns under every draw."""
         with one_blas_thread():
             return drawn_statistics(
-                self.map, self.x, self.y, flips=flips, key=key, owners=owners, workers=workers
+                self.map,
+                self.x,
+                self.y,
+                flips=flips,
+                key=key,
+                owners=owners,
+                workers=workers,
+                see=self.see,
             )
 
 
@@ -103,6 +120,7 @@ def drawn_statistics(
     owners: Sequence[int] | None = None,
     workers: int | None = None,
     groups: int | None = None,
+    see: See | None = None,
 ) -> DrawnStatistics:
     """Statistics of all kernels and of all columns of two sketches under every draw.
 
@@ -122,9 +140,11 @@ def drawn_statistics(
         Threads; all cores by default.
     groups : int, optional
         Cells change places inside so many groups only; by default any may.
+    see : callable, optional
+        As in `statistics_under`.
     """
     swaps, features, bins, pooled = units_of(x, y, flips, key, groups)
-    return sketch_statistics(sketch, swaps, features, bins, pooled, owners, workers)
+    return sketch_statistics(sketch, swaps, features, bins, pooled, owners, workers, see)
 
 
 def sketch_statistics(
@@ -135,6 +155,7 @@ def sketch_statistics(
     pooled: Array,
     owners: Sequence[int] | None = None,
     workers: int | None = None,
+    see: See | None = None,
 ) -> DrawnStatistics:
     """Statistics of all kernels and of all columns under draws of any kind.
 
@@ -148,7 +169,7 @@ def sketch_statistics(
         Features and bins of all cells.
     pooled : array
         How much is in each bin, of all cells together.
-    owners, workers
+    owners, workers, see
         As in `drawn_statistics`.
     """
     by_column = column_lenses(sketch, bins, pooled)
@@ -161,6 +182,7 @@ def sketch_statistics(
         ColumnView(bins, [lens for own in by_column for lens in own], which),
         ColumnView(features, pairs, np.arange(len(pairs))),
         workers=workers,
+        see=see,
     )
 
 
@@ -171,6 +193,7 @@ def statistics_under(
     pairs: ColumnView | None = None,
     *,
     workers: int | None = None,
+    see: See | None = None,
 ) -> DrawnStatistics:
     """Statistics of kernels, of single columns and of pairs of columns under every draw.
 
@@ -184,21 +207,14 @@ def statistics_under(
         Numbers of all cells that show single columns, and pairs of them.
     workers : int, optional
         Threads; all cores by default.
+    see : callable, optional
+        Finds what all views show under all draws somewhere else than in memory: from the draws,
+        the views and the means of what they show.
     """
-    views: list[KernelView | ColumnView] = [kernels, *(v for v in (columns, pairs) if v)]
+    views: list[View] = [kernels, *(v for v in (columns, pairs) if v)]
     means = [[means_of(draws, view.units, lens) for lens in view.lenses] for view in views]
-    different = {id(view.units): view.units for view in views}
-
-    def part(chunk: tuple[int, int]) -> list[Array]:
-        weights = draws.weights(*chunk)
-        sums = {i: draws.sums(weights, units) for i, units in different.items()}
-        return [
-            look(sums[id(view.units)], view.lenses, mean)
-            for view, mean in zip(views, means, strict=True)
-        ]
-
-    parts = mapped(part, list(draws.chunks()), n_workers(workers))
-    values = dict(zip(map(id, views), map(np.concatenate, zip(*parts, strict=True)), strict=True))
+    shown = see_all(draws, views, means, workers) if see is None else see(draws, views, means)
+    values = dict(zip(map(id, views), shown, strict=True))
     N = draws.n_units
     m = N * (N - 1) // 2
     tau = values[id(kernels)] / (2.0 * np.sqrt(m) * draws.spread)
@@ -218,6 +234,24 @@ def statistics_under(
         single,
         together,
     )
+
+
+def see_all(
+    draws: CellDraws, views: Sequence[View], means: Sequence[Means], workers: int | None
+) -> list[Array]:
+    """What all views show under all draws, (F, statistics) each, in memory."""
+    different = {id(view.units): view.units for view in views}
+
+    def part(chunk: tuple[int, int]) -> list[Array]:
+        weights = draws.weights(*chunk)
+        sums = {i: draws.sums(weights, units) for i, units in different.items()}
+        return [
+            look(sums[id(view.units)], view.lenses, mean)
+            for view, mean in zip(views, means, strict=True)
+        ]
+
+    parts = mapped(part, list(draws.chunks()), n_workers(workers))
+    return [np.concatenate(every) for every in zip(*parts, strict=True)]
 
 
 def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDraws:

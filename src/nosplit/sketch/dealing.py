@@ -73,13 +73,13 @@ class Deal:
             return np.arange(first, first + count)
         if self.block > 1:
             rows = np.arange(first, first + count)
-            return self._block_places[rows // self.block] * self.block + rows % self.block
+            return self.block_places[rows // self.block] * self.block + rows % self.block
         if self.n <= TABLE:
             return _table(self.n, self.key)[first : first + count]
         from nosplit._support.loops.dealing import permuted
 
         out = np.empty(count, np.int64)
-        permuted(first, self.n, self._bits, self._constants, out)
+        permuted(first, self.n, self.bits, self.constants, out)
         return out
 
     def pilot_rows(self) -> Index:
@@ -92,7 +92,7 @@ class Deal:
         if self.key is None:
             return places
         if self.block > 1:
-            blocks = np.argsort(self._block_places)[places // self.block]
+            blocks = np.argsort(self.block_places)[places // self.block]
             return np.asarray(blocks * self.block + places % self.block)
         if self.n <= TABLE:
             return np.argsort(_table(self.n, self.key))[places]
@@ -103,26 +103,27 @@ class Deal:
 
     def _before(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The numbers that the bijection of all numbers of so many bits turns into these values."""
-        mask = np.uint64((1 << self._bits) - 1)
-        half = np.uint64((self._bits + 1) // 2)
-        for added, factor in self._constants[::-1]:
+        mask = np.uint64((1 << self.bits) - 1)
+        half = np.uint64((self.bits + 1) // 2)
+        for added, factor in self.constants[::-1]:
             values = values ^ (values >> half)
             values = (values * np.uint64(pow(int(factor), -1, 1 << 64))) & mask
             values = (values - added) & mask
         return values
 
     @cached_property
-    def _block_places(self) -> Index:
+    def block_places(self) -> Index:
         """Places of whole blocks; rows after the last of them are the last."""
         blocks = replace(self, n=self.n // self.block, block=1)
         return np.append(blocks.places(0, blocks.n), blocks.n)
 
     @property
-    def _bits(self) -> int:
+    def bits(self) -> int:
+        """Bits of the numbers that the permutation walks through."""
         return max(2, (self.n - 1).bit_length())
 
     @cached_property
-    def _constants(self) -> NDArray[np.uint64]:
+    def constants(self) -> NDArray[np.uint64]:
         """Additions and odd multipliers of the rounds, (6, 2)."""
         return _generator(self.key or 0).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
 

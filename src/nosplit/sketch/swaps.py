@@ -114,20 +114,29 @@ class Swaps:
 
     def weights(self, first: int, count: int) -> Array32:
         """Weights of units under some draws, (count, n_units): ±1, or 1 for cells labelled x."""
-        key = np.array([self.key, first], dtype=np.uint64)
-        rng = np.random.Generator(np.random.Philox(key=key))
         if self.paired:
-            bits = np.frombuffer(rng.bytes(count * -(-self.n_units // 8)), dtype=np.uint8)
-            signs = np.unpackbits(bits.reshape(count, -1), axis=1)[:, : self.n_units]
+            signs = np.unpackbits(self.bits(first, count), axis=1)[:, : self.n_units]
             weights = np.float32(1.0) - np.float32(2.0) * signs
         else:
             from nosplit._support.loops.dealing import chosen
 
+            key = np.array([self.key, first], dtype=np.uint64)
+            rng = np.random.Generator(np.random.Philox(key=key))
             weights = np.zeros((count, self.n_units), np.float32)
             chosen(rng.random((count, self.n_x)), weights)
         if first == 0:
             weights[0] = 1.0 if self.paired else np.arange(self.n_units) < self.n_x
         return weights
+
+    def bits(self, first: int, count: int) -> NDArray[np.uint8]:
+        """Signs of units under a chunk of draws, eight to a byte: 1 for those that are negative.
+
+        Those of the observed draw are random here, too.
+        """
+        key = np.array([self.key, first], dtype=np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        found = np.frombuffer(rng.bytes(count * -(-self.n_units // 8)), dtype=np.uint8)
+        return found.reshape(count, -1)
 
     @property
     def spread(self) -> float:

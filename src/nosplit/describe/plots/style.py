@@ -55,12 +55,12 @@ X = Look("x", "#0072B2", "-", "", "o")
 Y = Look("y", "#E69F00", "--", "////", "^")
 
 
-def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 3.8) -> Axes:
+def axes_or_new(ax: Axes | None, height: float = 3.8) -> Axes:
     """The axes that were given, or those of a new figure."""
     if ax is not None:
         return ax
     pyplot = extra("matplotlib.pyplot", "plot")
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return pyplot.subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
 def figure_of(ax: Axes) -> Figure:

@@ -55,7 +55,7 @@ def histogram(x: Array, y: Array, *, key: str, dates: bool = False) -> str:
         if dates and edges[0] > -7e5 and edges[-1] < 2.9e6:  # the years that calendars know
             _date_axis(ax)
 
-    return _svg(draw, (3.6, 1.9), f"column {key}", bottom=0.3)
+    return _svg(draw, (3.6, 1.9), f"column {key}")
 
 
 def _date_axis(ax: Any) -> None:
@@ -124,7 +124,7 @@ def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: f
     return _svg(draw, (4.8, 2.1), "null")
 
 
-def _svg(draw: Any, size: tuple[float, float], key: str, bottom: float = 0.45) -> str:
+def _svg(draw: Any, size: tuple[float, float], key: str) -> str:
     """The SVG element of a drawing: no date, no size of its own, the page's colours."""
     matplotlib = extra("matplotlib", "report")
     figure = extra("matplotlib.figure", "report")

@@ -6,6 +6,7 @@ order does not matter. Kernels and encoding come from pilot rows, which are foun
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,6 +76,7 @@ class Opened:
         rng: np.random.Generator,
         workers: int | None,
         progress: bool,
+        moved: Callable[[Sides], Sides] | None = None,
     ) -> TestResult | None:
         """Test large files in passes over them; None if they have few rows, to be read whole.
 
@@ -85,6 +87,8 @@ class Opened:
         pairs, rng, workers, progress
             As in `two_sample_test`. Pairs are a sketch, adjacent ones with a closed form, or those
             that "auto" would choose: files with few rows, though many values, are read whole.
+        moved : callable, optional
+            Makes of two samples such whose sketches are made elsewhere, on a device.
         """
         method, calibration = asked.method, asked.calibration
         wanted = _wanted(method, pairs, calibration)
@@ -110,6 +114,8 @@ class Opened:
                 method=method or "auto",
                 rng=rng,
             )
+        if moved is not None:
+            sides = moved(sides)
         asked = replace(asked, options=options, pairing=wanted)
         return sketch_test(sides, asked, rng=rng, workers=workers)
 

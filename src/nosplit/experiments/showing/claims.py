@@ -145,12 +145,11 @@ def select(
     *,
     dataset: str | None = None,
     d: Collection[int] | None = None,
-    n: int | None = None,
 ) -> list[Mapping[str, TableRow]]:
     """Points (dataset, d, n) of a figure, each with its rows by method."""
     table: dict[tuple[str, int, int], dict[str, TableRow]] = {}
     for row in rows:
-        if dataset in (None, row.dataset) and (d is None or row.d in d) and n in (None, row.n):
+        if dataset in (None, row.dataset) and (d is None or row.d in d):
             table.setdefault((row.dataset, row.d, row.n), {})[row.method] = row
     return list(table.values())
 

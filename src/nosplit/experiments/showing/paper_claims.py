@@ -44,11 +44,8 @@ BEST_SPLIT = tuple(f"best_{name}" for name in SPLIT)
 CALIBRATED = tuple(name for name in COMBINED if name != "naive")
 
 
-def _all_versus(
-    rows: Rows, better: str, others: Iterable[str], *, dataset: str | None = None
-) -> list[Comparison]:
-    points = select(rows, dataset=dataset)
-    return [versus(p[better], p[other]) for p in points for other in others]
+def _all_versus(rows: Rows, better: str, others: Iterable[str]) -> list[Comparison]:
+    return [versus(p[better], p[other]) for p in select(rows) for other in others]
 
 
 def _equal(row: TableRow, level: float) -> tuple[Comparison, Comparison]:

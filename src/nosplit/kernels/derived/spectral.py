@@ -137,12 +137,17 @@ class Eigenbasis:
 
     def gains(self, family: Sequence[tuple[float, float]] = FAMILY) -> Array:
         """Weights of squared features, (R, d), for pairs of regularisation and share of the R."""
-        place, largest = np.arange(len(self.eigenvalues)), self.eigenvalues[0]
-        columns = [
-            (place < max(2, share * len(place))) * largest / (self.eigenvalues + gamma * largest)
-            for gamma, share in family
-        ]
-        return np.stack(columns, axis=1)
+        return gains_of(self.eigenvalues, family)
+
+
+def gains_of(eigenvalues: Array, family: Sequence[tuple[float, float]]) -> Array:
+    """Weights of squared features of these eigenvalues, as `Eigenbasis.gains` gives them."""
+    place, largest = np.arange(len(eigenvalues)), eigenvalues[0]
+    columns = [
+        (place < max(2, share * len(place))) * largest / (eigenvalues + gamma * largest)
+        for gamma, share in family
+    ]
+    return np.stack(columns, axis=1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,18 +290,20 @@ def _of_scale(rows: Array, scales: Array, *, medians: bool) -> list[tuple[Eigenb
     n = len(rows)
     marks, some = spread_out(n, n_landmarks(n)), spread_out(n, SCALE_ROWS)
     sq = _squared_distances(scaled, scaled[marks])
-    distances = np.sqrt(sq[some].T)
-    widths = [_local_scale(distances)]
-    if medians:
-        widths.append(0.5 * _positive_quantile(distances, 0.5))
     found = []
-    for width in widths:
+    for width in widths_of(np.sqrt(sq[some].T), medians=medians):
         kernel = Gaussian(width)
         with np.errstate(over="ignore"):  # far apart: 0
             K = kernel.profile(sq)
         basis = fit_eigenbasis(kernel, scaled, marks, values=K, scales=scales)
         found.append((basis, np.asarray(K @ basis.turn - basis.centre)))
     return found
+
+
+def widths_of(distances: Array, *, medians: bool) -> list[float]:
+    """Bandwidths from distances of landmarks and rows, (L, rows)."""
+    widths = [_local_scale(distances)]
+    return [*widths, 0.5 * _positive_quantile(distances, 0.5)] if medians else widths
 
 
 def n_landmarks(n: int) -> int:

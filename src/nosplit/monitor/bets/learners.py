@@ -22,7 +22,7 @@ __all__ = [
     "Past",
     "Solver",
     "Witnesses",
-    "labels_of",
+    "learner_labels",
     "next_update",
     "shares_of",
 ]
@@ -162,7 +162,7 @@ def _by_column(differences: NDArray[np.float32], bet_map: BetMap) -> NDArray[np.
     return differences[:, start : start + bet_map.p * SCORES].reshape(-1, bet_map.p, SCORES)
 
 
-def labels_of(names: list[str], columns: bool) -> list[str]:
+def learner_labels(names: list[str], columns: bool) -> list[str]:
     """What learners are called, in their order."""
     each = [f"all features, ridge {g:g}" for g in RIDGES]
     each += [f"column {name!r}" for name in names] * columns

@@ -1,0 +1,1 @@
+"""Classifiers as tests, without a split."""

@@ -1,0 +1,201 @@
+"""Bins of columns, sums of columns and products of scores, by cell, each in one pass.
+
+A bin is found by comparing with all edges at once: what is above an edge, summed over rows, counts
+it, and summed over edges is the number of the bin.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+from nosplit.engines.torch.fused.waves import _standardised
+from nosplit.engines.torch.sketches.maps import DeviceMap
+from nosplit.sketch.maps import STEP
+
+__all__ = ["add_fused_columns", "add_fused_pairs"]
+
+ROWS = 64
+# Rows that a program of pairs takes at a time, and how often at most: products are below 2²².
+PAIRED, TURNS = 256, 256
+
+
+@triton.jit
+def _columns(
+    x,
+    stride,
+    order,
+    starts,
+    center,
+    scale,
+    edges,
+    offsets,
+    linear,
+    places,
+    bins,
+    features,
+    n,
+    p,
+    Q,
+    D,
+    width,
+    splits,
+    step,
+    DOUBLE: tl.constexpr,
+    ROWS: tl.constexpr,
+    EDGES: tl.constexpr,
+):
+    j = tl.program_id(0)
+    cell = tl.program_id(1) // splits
+    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
+    size = (end - begin + splits - 1) // splits
+    first = begin + (tl.program_id(1) % splits) * size
+    last = tl.minimum(first + size, end)
+    e = tl.arange(0, EDGES)
+    edge = tl.load(edges + j * width + e, mask=e < width, other=float("inf"))
+    offset, after = tl.load(offsets + j), tl.load(offsets + j + 1)
+    place_of_sum = tl.load(linear + j)
+    above = tl.zeros((ROWS, EDGES), tl.int32)
+    total = tl.zeros((ROWS,), tl.int64)
+    column = j + tl.zeros((1,), tl.int32)
+    for start in range(first, last, ROWS):
+        r = start + tl.arange(0, ROWS)
+        live = r < last
+        row = tl.load(order + r, mask=live, other=0)
+        v = tl.load(x + row * stride + j, mask=live, other=float("-inf"))
+        v = v if DOUBLE else v.to(tl.float32)
+        over = (v[:, None] > edge[None, :]).to(tl.int32)
+        above += over
+        tl.store(places + j.to(tl.int64) * n + r, tl.sum(over, axis=1).to(tl.uint8), mask=live)
+        if place_of_sum >= 0:
+            own = _standardised(v[:, None], center, scale, column, p, column >= 0, DOUBLE)
+            # To the nearest whole number, by adding what leaves no bits behind the point.
+            whole = tl.sum(own, axis=1).to(tl.float64) * step + 6755399441055744.0
+            whole = (whole - 6755399441055744.0).to(tl.int64)
+            total += tl.where(live, whole, 0)
+    number = tl.sum(above, axis=0)
+    into = bins + cell.to(tl.int64) * Q + offset + e
+    real = offset + e + 1 < after
+    tl.atomic_add(into + 1, number, mask=real)
+    tl.atomic_add(into, -number, mask=real)
+    tl.atomic_add(bins + cell.to(tl.int64) * Q + offset, (tl.maximum(last - first, 0)).to(tl.int32))
+    if place_of_sum >= 0:
+        tl.atomic_add(features + cell.to(tl.int64) * D + place_of_sum, tl.sum(total, axis=0))
+
+
+@triton.jit
+def _pairs(
+    places,
+    starts,
+    left,
+    right,
+    scores,
+    features,
+    n,
+    D,
+    first_pair,
+    width,
+    splits,
+    ROWS: tl.constexpr,
+):
+    pair = tl.program_id(0)
+    cell = tl.program_id(1) // splits
+    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
+    size = (end - begin + splits - 1) // splits
+    first = begin + (tl.program_id(1) % splits) * size
+    last = tl.minimum(first + size, end)
+    a, b = tl.load(left + pair), tl.load(right + pair)
+    s00 = tl.zeros((ROWS,), tl.int32)
+    s01 = tl.zeros((ROWS,), tl.int32)
+    s10 = tl.zeros((ROWS,), tl.int32)
+    s11 = tl.zeros((ROWS,), tl.int32)
+    for start in range(first, last, ROWS):
+        r = start + tl.arange(0, ROWS)
+        live = r < last
+        at_a = (a * width + tl.load(places + a * n + r, mask=live, other=0)) * 2
+        at_b = (b * width + tl.load(places + b * n + r, mask=live, other=0)) * 2
+        a0 = tl.load(scores + at_a, mask=live, other=0)
+        a1 = tl.load(scores + at_a + 1, mask=live, other=0)
+        b0 = tl.load(scores + at_b, mask=live, other=0)
+        b1 = tl.load(scores + at_b + 1, mask=live, other=0)
+        s00 += a0 * b0
+        s01 += a0 * b1
+        s10 += a1 * b0
+        s11 += a1 * b1
+    into = features + cell.to(tl.int64) * D + first_pair + 4 * pair
+    tl.atomic_add(into, tl.sum(s00.to(tl.int64), axis=0))
+    tl.atomic_add(into + 1, tl.sum(s01.to(tl.int64), axis=0))
+    tl.atomic_add(into + 2, tl.sum(s10.to(tl.int64), axis=0))
+    tl.atomic_add(into + 3, tl.sum(s11.to(tl.int64), axis=0))
+
+
+def add_fused_columns(
+    sketch: DeviceMap,
+    rows: torch.Tensor,
+    order: torch.Tensor,
+    starts: torch.Tensor,
+    bins: torch.Tensor,
+    features: torch.Tensor,
+) -> torch.Tensor:
+    """Count the bins of rows and sum columns; the number of the bin of each value, (p, n)."""
+    p, cells, n = sketch.map.p, len(starts) - 1, len(order)
+    places = torch.empty((p, n), dtype=torch.uint8, device=rows.device)
+    if not n:
+        return places
+    rows = rows if rows.stride(1) == 1 else rows.contiguous()
+    edges = sketch.edges_of(rows.dtype)
+    splits = max(1, min(8, triton.cdiv(4096, cells * p)))
+    _columns[(p, cells * splits)](
+        rows,
+        rows.stride(0),
+        order,
+        starts,
+        *sketch.moves(rows.dtype),
+        edges,
+        sketch.offsets,
+        sketch.linear,
+        places,
+        bins,
+        features,
+        n,
+        p,
+        bins.stride(0),
+        features.stride(0),
+        edges.shape[1],
+        splits,
+        float(STEP),
+        DOUBLE=rows.dtype == torch.float64,
+        ROWS=ROWS,
+        EDGES=triton.next_power_of_2(max(16, edges.shape[1])),
+        num_warps=4,
+    )
+    return places
+
+
+def add_fused_pairs(
+    sketch: DeviceMap, places: torch.Tensor, starts: torch.Tensor, features: torch.Tensor
+) -> None:
+    """Add products of the scores of pairs of columns to the sums of the rows' cells."""
+    left, right = sketch.columns_of_pairs
+    cells, n = len(starts) - 1, places.shape[1]
+    if not (len(left) and n):
+        return
+    splits = max(triton.cdiv(n, cells * PAIRED * TURNS), min(8, triton.cdiv(4096, cells)))
+    # Cells may be of different sizes in a batch: none is larger than all rows.
+    splits = max(splits, triton.cdiv(int(starts.diff().max()), PAIRED * TURNS))
+    _pairs[(len(left), cells * splits)](
+        places,
+        starts,
+        left,
+        right,
+        sketch.scores,
+        features,
+        n,
+        features.stride(0),
+        sketch.first_pair,
+        sketch.scores.shape[1],
+        splits,
+        ROWS=PAIRED,
+        num_warps=4,
+    )

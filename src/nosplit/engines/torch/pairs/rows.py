@@ -1,0 +1,198 @@
+"""What columns and flattened spectra show of rows on a device, beside the kernels.
+
+As `sketch/rows` in memory: all that rows are looked at with is made of the pooled rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import torch
+
+from nosplit._support.types import Array
+from nosplit.engines.torch.pairs.looks import Looks, TensorUnits
+from nosplit.engines.torch.pairs.spectral import default_features, sorted_tensor
+from nosplit.pairs.statistics import ColumnDraws, Seen
+from nosplit.sketch.bins import MOST_BINS, ColumnBins, bin_scores, edge_table, fit_bins, joined_bins
+from nosplit.sketch.lenses import lenses_of_bins
+from nosplit.sketch.rows import MOST_COLUMNS, ROWS_A_CATEGORY, number_of_bins
+from nosplit.sketch.swaps import Swaps
+from nosplit.sketch.units import Lens
+
+__all__ = ["look_at_tensors"]
+
+# Counts that are kept at once: of units in bins.
+COUNTS = 1 << 28
+
+
+def look_at_tensors(
+    x: torch.Tensor,
+    y: torch.Tensor,
+    weights: torch.Tensor,
+    *,
+    categorical: Sequence[int] = (),
+    owners: Sequence[int] | None = None,
+) -> Seen:
+    """What columns and flattened spectra show under every draw.
+
+    Parameters
+    ----------
+    x, y : tensor, shape (n, p) and (m, p)
+        The samples; of equal sizes, row i of both is a unit.
+    weights : tensor, shape (F, n) or (F, n + m)
+        Signs of units under each draw, the observed one first; for samples of different sizes,
+        1 for rows labelled x and 0 for others.
+    categorical : sequence of int
+        Columns whose values are compared for equality only.
+    owners : sequence of int, optional
+        The column that each column of the rows belongs to, where one has several.
+    """
+    pooled = torch.cat([x, y]).double()
+    p = pooled.shape[1]
+    looks = Looks(Swaps(len(x), len(y), len(weights) - 1, 0), weights)
+    names = range(p) if owners is None else owners
+    numbers = [j for j in range(p) if j not in set(categorical)]
+    tau, cov = _spectral(looks, pooled[:, numbers] if categorical else pooled)
+    bins = _fit(pooled, set(categorical))
+    places = _places(pooled, bins)
+    columns = _columns(looks, bins, places, names)
+    pairs = None
+    if categorical and 1 < p <= MOST_COLUMNS:
+        pairs = _pairs(looks, bins, places, names)
+    return Seen(tau, cov, columns, pairs)
+
+
+def _spectral(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
+    """Statistics of kernels with flattened spectra, and their covariance matrix."""
+    nothing = np.zeros((0, 0)), np.zeros((0, 0))
+    if not pooled.shape[1]:
+        return nothing
+    rows, place = sorted_tensor(pooled)
+    bases = default_features(rows)
+    if not bases:
+        return nothing
+    units = looks.units(torch.cat([features for features, _ in bases], dim=1)[place])
+    lenses, start = [], 0
+    for features, gains in bases:
+        own = slice(start, start + features.shape[1])
+        lenses.append(Lens(own, units.steps[own], gains))
+        start = own.stop
+    N = looks.swaps.n_units
+    m = N * (N - 1) // 2
+    seen = looks.see(units, lenses, looks.means(units, lenses))
+    tau = seen / (2.0 * np.sqrt(m) * looks.swaps.spread)
+    cov = looks.covariance(units, lenses, m)
+    # What no draw changes is no evidence: one unit alone differs, or none.
+    dead = np.diagonal(cov) <= 1e-12 * np.square(tau).max(axis=0)
+    cov[dead], cov[:, dead], tau[:, dead] = 0.0, 0.0, 0.0
+    return nothing if dead.all() else (tau, cov)
+
+
+# -- columns -----------------------------------------------------------------------------------
+
+
+def _fit(pooled: torch.Tensor, categorical: set[int]) -> list[ColumnBins]:
+    """The bins that `fit_bins` makes of every column, whose quantiles are read off sorted rows."""
+    n, p = pooled.shape
+    count = number_of_bins(n, p)
+    most = min(MOST_BINS, 2 * count + 2)
+    count = max(2, min(most, count))
+    ordered = pooled.sort(dim=0).values
+    levels = np.arange(1, count) / count
+    at = np.quantile(np.arange(n), levels, method="inverted_cdf").astype(np.int64)
+    middle = ordered[torch.from_numpy(at).to(pooled.device)].cpu().numpy()
+    # Values that so many rows share: the first of each run of them.
+    often = max(2, n // count)
+    run = ordered[: n - often + 1] == ordered[often - 1 :]
+    run[1:] &= ordered[1 : n - often + 1] != ordered[: n - often]
+    place = torch.nonzero(run)
+    columns, shared = place[:, 1].cpu().numpy(), ordered[: len(run)][run].cpu().numpy()
+    found = []
+    for j in range(p):
+        if j in categorical:
+            column = pooled[:, j].cpu().numpy()
+            own = fit_bins(column, categories=True, most=MOST_BINS, fewest=ROWS_A_CATEGORY)
+        else:
+            own = joined_bins(middle[:, j], shared[columns == j], most)
+        found.append(own)
+    return found
+
+
+def _places(pooled: torch.Tensor, bins: Sequence[ColumnBins]) -> torch.Tensor:
+    """Number of the bin of every column of each row, (n, p)."""
+    table, _, counts = edge_table(bins)
+    edges, last = torch.from_numpy(table).to(pooled.device), torch.from_numpy(counts)[:, None]
+    values, last = pooled.T.contiguous(), last.to(pooled.device)
+    places = torch.searchsorted(edges, values)
+    inside = places.clamp(max=edges.shape[1] - 1)
+    known = (last < 0) | ((places < last) & (edges.gather(1, inside) == values))
+    return torch.where(known, places, last).T
+
+
+def _columns(
+    looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
+) -> ColumnDraws:
+    parts = [_group(looks, bins, places, names, group) for group in _groups(looks, bins)]
+    values = np.concatenate([part.values for part in parts], axis=1)
+    shapes, which = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("shapes", "columns")
+    )
+    return ColumnDraws(values, shapes, which)
+
+
+def _groups(looks: Looks, bins: Sequence[ColumnBins]) -> Iterator[range]:
+    """Runs of columns, so few at a time that their counts stay small."""
+    start, total, most = 0, 0, max(512, min(8192, COUNTS // looks.swaps.n_units))
+    for j, own in enumerate(bins):
+        if total and total + len(own) > most:
+            yield range(start, j)
+            start, total = j, 0
+        total += len(own)
+    yield range(start, len(bins))
+
+
+def _group(
+    looks: Looks,
+    bins: Sequence[ColumnBins],
+    places: torch.Tensor,
+    names: Sequence[int],
+    group: range,
+) -> ColumnDraws:
+    """Statistics of some columns, from counts of units in their bins."""
+    ends = np.cumsum([len(bins[j]) for j in group])
+    starts = np.concatenate([[0], ends[:-1]])
+    swaps, device = looks.swaps, places.device
+    at = places[:, group.start : group.stop] + torch.from_numpy(starts).to(device)
+    counts = torch.zeros((swaps.n_units, int(ends[-1])), dtype=torch.int8, device=device)
+    one = torch.ones_like(at[: swaps.n_units], dtype=torch.int8)
+    counts.scatter_add_(1, at[: swaps.n_units], one)
+    if swaps.paired:
+        counts.scatter_add_(1, at[swaps.n_x :], -one)
+    pooled = torch.bincount(at.ravel(), minlength=int(ends[-1])).double().cpu().numpy()
+    lenses: list[Lens] = []
+    which: list[int] = []
+    for j, start in zip(group, starts, strict=True):
+        where = slice(int(start), int(start) + len(bins[j]))
+        found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+        lenses += found
+        which += [names[j]] * len(found)
+    return looks.columns(TensorUnits(counts, np.ones(counts.shape[1]), 1), lenses, which)
+
+
+def _pairs(
+    looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
+) -> ColumnDraws:
+    """Products of the scores of pairs of columns that do not belong together."""
+    both = [(j, k) for j, k in combinations(range(len(bins)), 2) if names[j] != names[k]]
+    scores = torch.from_numpy(bin_scores(bins, 0)).to(places.device).double()
+    own = scores[torch.arange(len(bins), device=places.device), places]
+    left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
+    values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
+    units = looks.units(values)
+    lenses = [
+        Lens(slice(i, i + 4), units.steps[i : i + 4], np.ones((4, 1)))
+        for i in range(0, 4 * len(both), 4)
+    ]
+    return looks.columns(units, lenses, range(len(both)))

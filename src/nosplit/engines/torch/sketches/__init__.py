@@ -1,0 +1,1 @@
+"""Sketches of tensors: the same cells as everywhere, summed on their device."""

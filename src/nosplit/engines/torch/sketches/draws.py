@@ -1,0 +1,93 @@
+"""Statistics of cells under every draw, on a device: products of weights and whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nosplit._support.types import Array
+from nosplit.engines.torch.devices import running
+from nosplit.engines.torch.products import exact_product
+from nosplit.sketch.cells import Means, View, see_all
+from nosplit.sketch.swaps import CellDraws, Slots, Swaps
+from nosplit.sketch.units import EXACT
+
+__all__ = ["see_on"]
+
+# Chunks of draws that are looked at together.
+CHUNKS = 32
+
+
+def see_on(
+    device: torch.device, draws: CellDraws, views: Sequence[View], means: Sequence[Means]
+) -> list[Array]:
+    """What all views show under all draws, (F, statistics) each; as `see_all` in memory."""
+    if not isinstance(draws, Swaps):
+        return see_all(draws, views, means, None)
+    with running(device):
+        units = {
+            id(view.units): torch.from_numpy(view.units.values).to(device).to(torch.int32)
+            for view in views
+        }
+        looks = [_Look(view, mean, device) for view, mean in zip(views, means, strict=True)]
+        share = draws.n_x / draws.n_units
+        parts = []
+        for weights in _weights(draws, device):
+            sums = {}
+            for key, values in units.items():
+                found = exact_product(weights, values, EXACT // draws.n_units + 1)
+                sums[key] = found if draws.paired else found - share * values.sum(dim=0)
+            parts.append([look(sums[id(v.units)]) for v, look in zip(views, looks, strict=True)])
+        return [
+            np.concatenate([p.cpu().numpy() for p in every]) for every in zip(*parts, strict=True)
+        ]
+
+
+class _Look:
+    """A view on sums, with its lenses on a device."""
+
+    def __init__(self, view: View, means: Means, device: torch.device) -> None:
+        def on(array: NDArray[Any]) -> torch.Tensor:
+            return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+        self.lenses = [
+            (
+                lens.where if isinstance(lens.where, slice) else on(lens.where),
+                on(lens.axes),
+                on(lens.gains),
+            )
+            for lens in view.lenses
+        ]
+        self.means = on(np.concatenate(means)) if len(means) else None
+
+    def __call__(self, sums: torch.Tensor) -> torch.Tensor:
+        if self.means is None:
+            return sums[:, :0]
+        parts = []
+        for where, axes, gains in self.lenses:
+            own = sums[:, where]
+            along = own * axes if axes.ndim == 1 else own @ axes
+            parts.append(along.square_() @ gains)
+        return torch.cat(parts, dim=1) - self.means
+
+
+def _weights(draws: Swaps, device: torch.device) -> Iterator[torch.Tensor]:
+    """Weights of units under all draws, many at a time: those of `draws.weights`."""
+    chunks = list(draws.chunks())
+    for start in range(0, len(chunks), CHUNKS):
+        some = chunks[start : start + CHUNKS]
+        if isinstance(draws, Slots) or not draws.paired:
+            found = np.concatenate([draws.weights(*chunk).astype(np.int8) for chunk in some])
+            yield torch.from_numpy(found).to(device)
+            continue
+        packed = torch.from_numpy(np.concatenate([draws.bits(*chunk) for chunk in some]))
+        places = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
+        bits = (packed.to(device)[:, :, None] >> places) & 1
+        signs = 1 - 2 * bits.reshape(len(packed), -1)[:, : draws.n_units].to(torch.int8)
+        if start == 0:
+            signs[0] = 1
+        yield signs

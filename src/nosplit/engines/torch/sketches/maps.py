@@ -1,0 +1,198 @@
+"""The map of a sketch on a device: the same numbers of a row as in memory, as tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from nosplit.sketch.maps import STEP, SketchMap
+
+__all__ = ["DeviceMap"]
+
+# As in `loops/sketch`: spreads beyond which a value counts as this far.
+FAR = 2.0**20
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceMap:
+    """A map, and a device that rows lie on."""
+
+    map: SketchMap
+    device: torch.device
+
+    def _on(self, array: Any) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    @cached_property
+    def center(self) -> torch.Tensor:
+        """What is taken off columns, (p,)."""
+        return self._on(self.map.center)
+
+    @cached_property
+    def scale(self) -> torch.Tensor:
+        """What columns are multiplied by then, (p,)."""
+        return self._on(1.0 / self.map.spread)
+
+    @cached_property
+    def turns(self) -> torch.Tensor:
+        """Turns for a spread of each column, (p, F)."""
+        return self._on(self.map.turns)
+
+    @cached_property
+    def edges(self) -> torch.Tensor:
+        """Edges of bins filled up with infinity, (p, 127)."""
+        return self._on(self.map.edges[0])
+
+    @cached_property
+    def starts(self) -> torch.Tensor:
+        """Where the bins of each column begin, (p,)."""
+        return self._on(self.map.edges[1])
+
+    @cached_property
+    def counted(self) -> torch.Tensor:
+        """Numbers of categories of each column; -1 for numbers, (p,)."""
+        return self._on(self.map.edges[2])
+
+    @cached_property
+    def scores(self) -> torch.Tensor:
+        """Two scores of every bin of every column in steps, (p, bins, 2)."""
+        return self._on(self.map.products[0])
+
+    @cached_property
+    def products(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Which two of a row's scores are multiplied, (4 P,) each."""
+        _, left, right = self.map.products
+        return self._on(left.astype(np.int64)), self._on(right.astype(np.int64))
+
+    @property
+    def first_pair(self) -> int:
+        """Place of the first product of scores in a cell."""
+        return self.map.n_features - 4 * len(self.map.pairs)
+
+    # -- what the fused kernels take ---------------------------------------------------------
+
+    @cached_property
+    def turned(self) -> torch.Tensor:
+        """Turns with the columns of a frequency side by side, (F, p)."""
+        return self.turns.T.contiguous()
+
+    def moves(self, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        """Centers and scales for rows of a type: those of single ones in two parts, (2, p)."""
+        if kind == torch.float64:
+            return self.center, self.scale
+        return _in_two(self.center), _in_two(self.scale)
+
+    def edges_of(self, kind: torch.dtype) -> torch.Tensor:
+        """Edges for rows of a type, (p, most), rounded down for single ones.
+
+        A single value is above an edge exactly if it is above the next smaller single number.
+        """
+        most = max(1, max(len(bins.edges) for bins in self.map.bins))
+        edges = self.map.edges[0][:, :most]
+        if kind == torch.float64:
+            return self._on(edges)
+        with np.errstate(over="ignore"):
+            single = edges.astype(np.float32)
+        down = np.nextafter(single, np.float32(-np.inf))
+        return self._on(np.where(single > edges, down, single))
+
+    @cached_property
+    def offsets(self) -> torch.Tensor:
+        """Where the bins of each column begin, and where the last end, (p + 1,)."""
+        return self._on(np.append(self.map.edges[1], self.map.n_bins))
+
+    @cached_property
+    def linear(self) -> torch.Tensor:
+        """Place of the sum of each column in a cell; -1 for those without one, (p,)."""
+        places = np.full(self.map.p, -1, np.int64)
+        known = self.map.coordinates
+        places[known] = 2 * self.map.n_waves + np.arange(len(known))
+        return self._on(places)
+
+    @cached_property
+    def columns_of_pairs(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Both columns of each pair, (P,) each."""
+        pairs = self.map.pairs.astype(np.int64).reshape(-1, 2)
+        return self._on(pairs[:, 0]), self._on(pairs[:, 1])
+
+    # -- numbers of rows ---------------------------------------------------------------------
+
+    def standardised(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows moved and scaled, as float32."""
+        scaled = (rows.double() - self.center) * self.scale
+        return scaled.clamp_(-FAR, FAR).float()
+
+    def waves(self, rows: torch.Tensor, scaled: torch.Tensor) -> torch.Tensor:
+        """Cosines and sines of the turns of each row, in steps, (n, 2 F)."""
+        turns = scaled @ self.turns
+        turns -= turns.round()
+        if len(self.map.hashed):
+            turns += self._phases(rows)
+        angle = (2.0 * torch.pi) * turns
+        return (torch.cat([angle.cos(), angle.sin()], dim=1) * STEP).to(torch.int32)
+
+    def coordinates(self, scaled: torch.Tensor) -> torch.Tensor:
+        """Standardised columns that linear kernels look at, in steps."""
+        columns = self._on(self.map.coordinates)
+        return (scaled[:, columns].double() * STEP).round().to(torch.int64)
+
+    def places(self, rows: torch.Tensor) -> torch.Tensor:
+        """Number of the bin of every column of each row, (n, p)."""
+        values = rows.double().T.contiguous()
+        places = torch.searchsorted(self.edges, values)
+        if bool((self.counted >= 0).any()):
+            last = self.counted[:, None]
+            inside = places.clamp(max=self.edges.shape[1] - 1)
+            known = (places < last) & (self.edges.gather(1, inside) == values)
+            places = torch.where((last < 0) | known, places, last)
+        return places.T
+
+    def pairs(self, places: torch.Tensor) -> torch.Tensor:
+        """Products of the scores of pairs of columns, (n, 4 P)."""
+        own = self.scores[torch.arange(self.map.p, device=self.device), places]
+        own = own.reshape(len(places), -1)
+        left, right = self.products
+        return own[:, left] * own[:, right]
+
+    def landmarks(self, rows: torch.Tensor) -> torch.Tensor:
+        """Values at landmarks of kernels that are no mixture of waves, in steps; by NumPy."""
+        return self._on(self.map.at_landmarks(rows.double().cpu().numpy()))
+
+    # -- categories --------------------------------------------------------------------------
+
+    def _phases(self, rows: torch.Tensor) -> torch.Tensor:
+        """Phases of the values of categories, in turns, (n, F)."""
+        phases = self._on(self.map.phases.astype(np.int64))
+        total = torch.zeros((len(rows), phases.shape[1]), dtype=torch.int64, device=self.device)
+        for column, own in zip(self.map.hashed.tolist(), phases, strict=True):
+            total += _hashed(rows[:, column].double(), column)[:, None] * own
+        return (total & 0xFFFFFFFF).float() * 2.0**-32
+
+
+def _in_two(values: torch.Tensor) -> torch.Tensor:
+    """Single numbers nearest to double ones, and what is left."""
+    high = values.float()
+    return torch.stack([high, (values - high.double()).float()])
+
+
+def _hashed(values: torch.Tensor, column: int) -> torch.Tensor:
+    """32 well-mixed bits of each value, as in `loops/sketch`."""
+    word = (values + 0.0).view(torch.int64) + _signed(column * 0x9E3779B97F4A7C15)
+    word = (word ^ _shifted(word, 30)) * _signed(0xBF58476D1CE4E5B9)
+    word = (word ^ _shifted(word, 27)) * _signed(0x94D049BB133111EB)
+    return _shifted(word ^ _shifted(word, 31), 32)
+
+
+def _signed(word: int) -> int:
+    """64 bits as a number with a sign."""
+    word &= (1 << 64) - 1
+    return word - (1 << 64) if word >> 63 else word
+
+
+def _shifted(word: torch.Tensor, by: int) -> torch.Tensor:
+    """Shifted to the right, zeros coming in."""
+    return (word >> by) & ((1 << (64 - by)) - 1)

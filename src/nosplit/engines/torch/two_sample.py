@@ -1,0 +1,259 @@
+"""The two-sample test of tensors: the same walk as in memory, the computation on their device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from nosplit._support.tensors import elsewhere, is_tensor
+from nosplit.data.samples import Samples, two_samples
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.frames import is_table
+from nosplit.engines.memory import sides_of
+from nosplit.engines.sides import SampleSide, Sides
+from nosplit.engines.sketching import Asked, sketch_test
+from nosplit.engines.torch.devices import as_array, as_rows, device_of, precision, running
+from nosplit.engines.torch.pairs.pooled import TensorPooled
+from nosplit.engines.torch.pairs.rows import look_at_tensors
+from nosplit.engines.torch.pairs.spectral import sorted_tensor
+from nosplit.engines.torch.pairs.units import TensorDraws, TensorPairs
+from nosplit.engines.torch.sketches.serial import lag_of
+from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
+from nosplit.errors import InputError
+from nosplit.families.fitting import chosen_units, fit_bank
+from nosplit.families.pooled import label_draws
+from nosplit.families.two_sample import Paired
+from nosplit.inference.caveats import dependent_rows
+from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import sizes_of
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import run, sees_all, test_draws
+from nosplit.kernels import Kernel
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
+from nosplit.kernels.derived.spectral import SCALE_ROWS, spread_out
+from nosplit.pairs.dealing import Natural, shuffled
+from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.statistics import DrawnStatistics, Seen
+
+__all__ = ["tensor_test"]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Two samples that are compared on a device.
+
+    Attributes
+    ----------
+    device : device
+        Where.
+    data : Samples or None
+        Samples in memory, as they are read there; None for tensors, which are as they came.
+    given : pair of tensors, or None
+        Tensors as they came.
+    """
+
+    device: torch.device
+    data: Samples | None
+    given: tuple[torch.Tensor, torch.Tensor] | None
+
+    @classmethod
+    def of(cls, x: Any, y: Any, asked: Asked, device: Any) -> Placed:
+        """Two samples of whatever kind."""
+        place = device_of(x, y, device)
+        plain = asked.options.idle and not (is_table(x) or is_table(y))
+        if plain and any(is_tensor(v) or elsewhere(v) for v in (x, y)):
+            return cls(place, None, _checked(as_rows(x, "x", place), as_rows(y, "y", place)))
+        return cls(place, two_samples(x, y, asked.options).checked(), None)
+
+    @cached_property
+    def rows(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """All rows of both, on the device."""
+        if self.given is not None:
+            return self.given
+        assert self.data is not None
+        rows = as_rows(self.data.x, "x", self.device), as_rows(self.data.y, "y", self.device)
+        return rows
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows of x, rows of y and columns."""
+        if self.data is not None:
+            return self.data.shape
+        x, y = self.rows
+        return len(x), len(y), x.shape[1]
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How columns of tables became numbers."""
+        return None if self.data is None else self.data.encoding
+
+    def recipe(self, kernels: Kernels) -> Recipe:
+        """Kernels for the rows, as `kernels=` asks for them."""
+        return as_recipe(kernels) if self.data is None else self.data.recipe(kernels)
+
+    def sides(self) -> tuple[SampleSide, SampleSide]:
+        """Both, to be sketched."""
+        if self.data is None:
+            return TensorSide("x", self.rows[0]), TensorSide("y", self.rows[1])
+        return sides_of(self.data)
+
+
+def _checked(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two tensors of the same width and type."""
+    if x.shape[1] != y.shape[1]:
+        raise InputError(
+            f"`x` and `y` must have the same number of columns, got {x.shape[1]} and {y.shape[1]}."
+        )
+    kind = torch.promote_types(x.dtype, y.dtype)
+    x, y = x.to(kind), y.to(kind)
+    if bool((y[:4096] == x[0]).all()) and bool((x == x[0]).all()) and bool((y == x[0]).all()):
+        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
+    return x, y
+
+
+def tensor_test(
+    x: Any,
+    y: Any,
+    asked: Asked,
+    pairs: Pairing | str | int,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+    device: Any,
+) -> TestResult | None:
+    """Compare two samples on a device; None for pairs that are computed in memory only."""
+    placed = Placed.of(x, y, asked, device)
+    recipe = placed.recipe(asked.kernels)
+    plan = choose(
+        sizes_of(*placed.shape, recipe),
+        pairs=pairs,
+        calibration=asked.calibration,
+        method=asked.method,
+        budget=asked.budget,
+    )
+    with running(placed.device):
+        if isinstance(plan.pairing, Sketch):
+            options = asked.options if placed.data is None else placed.data.settled(asked.options)
+            sides = moved(Sides(*placed.sides(), workers, progress), placed.device)
+            return sketch_test(sides, replace(asked, options=options), rng=rng, workers=workers)
+        looks = sees_all(recipe, asked.method, plan)
+        if placed.shape[0] != placed.shape[1] and not looks:
+            return None
+        return _by_pairs(placed, recipe, plan, asked, rng, progress, looks)
+
+
+def _by_pairs(
+    placed: Placed,
+    recipe: Recipe,
+    plan: Plan,
+    asked: Asked,
+    rng: np.random.Generator,
+    progress: bool,
+    looks: bool,
+) -> TestResult:
+    """Evaluate kernels on pairs of rows."""
+    x, y = placed.rows
+    check_finite_tensor(x, "x")
+    check_finite_tensor(y, "y")
+    if len(x) != len(y):
+        outcome, kernels = _pooled_outcome(placed, recipe, plan, rng)
+        n_units = len(x) + len(y)
+    else:
+        units = _units(x, y, recipe, rng if asked.shuffle else None)
+        look = _look_for(units, placed.encoding) if looks else None
+        outcome = run(units, asked.method, plan, rng, 1, progress, look)
+        kernels, n_units = units.bank.kernels, units.n_units
+    lag = lag_of(x, y) if asked.shuffle and plan.flips else 0
+    outcome = outcome.noting([dependent_rows(lag)] if lag else [])
+    return to_result(
+        outcome,
+        question=TWO_SAMPLE,
+        kernels=kernels,
+        n_units=n_units,
+        n_used=len(x) + len(y),
+        n_left_out=0 if placed.data is None else placed.data.left_out,
+        columns=None if placed.data is None else placed.data.columns,
+        encoding=placed.encoding,
+        default=recipe.default,
+    )
+
+
+# -- as many rows of either sample -------------------------------------------------------------
+
+
+def _units(
+    x: torch.Tensor, y: torch.Tensor, recipe: Recipe, rng: np.random.Generator | None
+) -> TensorPairs:
+    """Units dealt in the order that samples in memory are, with their kernels."""
+    kind = precision(x)
+    if rng is not None:
+        orders = [shuffled(len(rows), rng).rows(range(len(rows))) for rows in (x, y)]
+        x, y = (
+            rows[torch.from_numpy(order).to(rows.device)]
+            for rows, order in zip((x, y), orders, strict=True)
+        )
+    return TensorPairs(x.to(kind), y.to(kind), fitted_bank(recipe, x, y))
+
+
+def fitted_bank(recipe: Recipe, x: torch.Tensor, y: torch.Tensor) -> Bank:
+    """Kernels with bandwidths from the units that are looked at in memory, and no others."""
+    chosen = chosen_units(len(x), 2.0)
+    places = torch.from_numpy(chosen).to(x.device)
+    some = [as_array(rows[places]) for rows in (x, y)]
+    if all(bool(np.all(rows == some[0][0])) for rows in some):
+        some = [as_array(rows) for rows in (x, y)]  # rare values: they are looked for
+    units = Paired(some[0], some[1], Natural(), Natural(), Bank(()), range(len(some[0])))
+    return fit_bank(recipe, units)
+
+
+def _look_for(units: TensorPairs, encoding: Encoding | None) -> Callable[[TensorDraws], Seen]:
+    """What is seen under given draws, besides the kernels."""
+
+    def look(draws: TensorDraws) -> Seen:
+        return _seen(units.x, units.y, draws.columns(range(units.n_units)), encoding)
+
+    return look
+
+
+def _seen(
+    x: torch.Tensor, y: torch.Tensor, weights: torch.Tensor, encoding: Encoding | None
+) -> Seen:
+    return look_at_tensors(
+        x,
+        y,
+        weights,
+        categorical=() if encoding is None else encoding.categorical,
+        owners=None if encoding is None else encoding.owners,
+    )
+
+
+# -- samples of different sizes ----------------------------------------------------------------
+
+
+def _pooled_outcome(
+    placed: Placed, recipe: Recipe, how: Plan, rng: np.random.Generator
+) -> tuple[Outcome, tuple[Kernel, ...]]:
+    """Test samples of different sizes by permuting the labels of all rows; and the kernels."""
+    x, y = (rows.to(precision(rows)) for rows in placed.rows)
+    rows, place = sorted_tensor(torch.cat([x, y]))
+    some = torch.from_numpy(spread_out(len(rows), SCALE_ROWS)).to(rows.device)
+    try:
+        kernels = recipe.fit(as_array(rows[some]).astype(np.float64))
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+    drawn = label_draws(len(x), len(y), how.flips, rng).astype(np.int8)
+    weights = torch.from_numpy(drawn).to(rows.device)
+    pooled = TensorPooled(rows, Bank(kernels))
+    tau, cov = pooled.under(weights[:, place.argsort(stable=True)])
+    seen = _seen(x, y, weights, placed.encoding)
+    statistics = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
+    return test_draws(statistics, None, how.pairs), kernels
