@@ -70,6 +70,7 @@ COMMANDS = [
     ("Results", "result state.json"),
     ("Profiles", "profile many-ref.npy --out ref.profile --frequencies 4"),
     ("Results", "test ref.profile many-cur.npy --calibration exact"),
+    ("Monitors", "monitor many-ref.npy ref.npy --state watch.json"),
     ("Power", "power many-ref.npy many-cur.npy --kernels paper1 --method best --pairs linear"),
     ("Calibration", "calibrate ref.npy cur.npy --kernels paper1 --trials 40 --pairs linear"),
 ]
