@@ -53,7 +53,8 @@ def _option(param: Any) -> str:
 def _default(param: Any) -> str:
     if param.required:
         return "required"
-    shown = param.show_default and not param.is_flag and not param.multiple
+    flag = getattr(param, "is_flag", False)  # arguments are none
+    shown = param.show_default and not flag and not param.multiple
     return f"`{param.default}`" if shown and param.default not in (None, "") else ""
 
 
