@@ -233,6 +233,7 @@ class TestResult:
         if columns:
             lines += self._size_lines(alpha) + self._column_lines(alpha)
         lines.append(indented("  tested     ", self._tested()))
+        lines += self._witness_lines()
         lines += [indented("  note       ", printable(text)) for text in self.notes]
         lines += [indented("  warning    ", text) for text in self.warnings]
         return "\n".join(lines)
@@ -240,6 +241,12 @@ class TestResult:
     def _verdict(self, alpha: float) -> str:
         answer = self.question.rejected if self.reject(alpha) else self.question.kept
         return f"{answer} ({said_p(self.log_pvalue)}, level {alpha:g})."
+
+    def _witness_lines(self) -> list[str]:
+        if self.witness is None:
+            return []
+        told = f"{self.witness.estimator}: {said_p(self.witness.log_pvalue)}"
+        return [f"  witness    {told}; the p-value is twice the smaller of both"]
 
     def _tested(self) -> str:
         """How it was tested, in a line."""
@@ -265,11 +272,7 @@ class TestResult:
             f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
             f"  method     {self.method}, {self._how()}",
         ]
-        if self.witness is not None:
-            lines.append(
-                f"  witness    {self.witness.estimator}: {said_p(self.witness.log_pvalue)}; "
-                "the p-value is twice the smaller of both"
-            )
+        lines += self._witness_lines()
         if self.reference is not None:
             lines.append(f"  reference  compared with {self.reference}")
         if self.design is not None:
