@@ -11,6 +11,7 @@ from nosplit.monitor.bets import learners, maps
 from nosplit.monitor.bets.learners import Past, Witnesses, learner_labels, next_update, shares_of
 from nosplit.monitor.bets.maps import fit_bet_map
 from nosplit.monitor.bets.wealth import FRACTIONS, POINTS, EvidencePath, Wealth
+from nosplit.monitor.independence import exchanged
 from nosplit.monitor.watch import Watch, WatchPlan
 
 MIXED = Encoding((Column("a", "numbers"), Column("c", "text")))
@@ -65,6 +66,22 @@ def test_mean_wealth_of_blocks_over_all_swaps_is_one_against_enumeration(small):
         watch = Watch(WatchPlan(size, 3.0, False, key=3), NUMBERS)
         watch.feed(*swapped(x, y, signs))
         found.append(np.exp(watch.bettor.wealth.log_wealth))
+    assert np.mean(found) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_mean_wealth_over_all_exchanges_is_one_against_enumeration(small):
+    """Independence: y changes places between the two observations of a pair."""
+    rng = np.random.default_rng(3)
+    n = 6
+    rows = rng.normal(size=(2 * n, 2))
+    rows[:, 1] += 2.0 * rows[:, 0]
+    found = []
+    for signs in product([1, -1], repeat=n):
+        other = exchanged(rows, 1, 1)
+        watch = Watch(WatchPlan(2, 3.0, False, key=3, split=1), NUMBERS)
+        watch.feed(*swapped(rows, other, signs))
+        found.append(np.exp(watch.bettor.wealth.log_wealth))
+    assert np.ptp(found) > 0.1
     assert np.mean(found) == pytest.approx(1.0, rel=1e-9)
 
 
