@@ -21,31 +21,26 @@ def numbers(rng: np.random.Generator, n: int, k: int, kind: str) -> np.ndarray:
     return np.sqrt(STRONG) * rng.normal(size=(n, 1)) + np.sqrt(1.0 - STRONG) * rows
 
 
-def table(rng: np.random.Generator, n: int, k: int, kind: str) -> pd.DataFrame:
-    """A table; of a mixed one a third each are numbers, flags and categories, all correlated."""
+def sample(
+    rng: np.random.Generator, n: int, k: int, kind: str, changed: int = 0
+) -> np.ndarray | pd.DataFrame:
+    """Columns of which the first ones are changed: numbers are moved by .8.
+
+    Of mixed ones a third each are numbers, flags and categories made of correlated numbers.
+    """
     rows = numbers(rng, n, k, kind)
-    frame = pd.DataFrame({f"c{j}": rows[:, j] for j in range(k)})
-    if kind == "mixed":
-        for j in range(1, k, 3):
-            frame[f"c{j}"] = rows[:, j] > 1.0
-        for j in range(2, k, 3):
-            places = np.digitize(rows[:, j], [-1.5, -0.5, 0.0, 0.5, 1.0])
-            frame[f"c{j}"] = np.array(list("abcdef"))[places]
-    return frame
-
-
-def moved(frame: pd.DataFrame, changed: int) -> pd.DataFrame:
-    """The first columns changed: numbers and what was made of them."""
-    frame = frame.copy()
-    for name in list(frame.columns)[:changed]:
-        column = frame[name]
-        if column.dtype.kind == "f":
-            frame[name] = column + 0.8
-        elif column.dtype.kind == "b":
-            frame[name] = ~column
-        else:
-            frame[name] = column.replace({"a": "f", "b": "e"})
-    return frame
+    rows[:, :changed] += 0.8
+    if kind != "mixed":
+        return rows
+    columns: dict[str, np.ndarray] = {}
+    for j in range(k):
+        column = rows[:, j]
+        if j % 3 == 1:
+            column = column > 1.0
+        elif j % 3 == 2:
+            column = np.array(list("abcdef"))[np.digitize(column, [-1.5, -0.5, 0.0, 0.5, 1.0])]
+        columns[str(j)] = column
+    return pd.DataFrame(columns)
 
 
 def _replaced(x: np.ndarray, rng: np.random.Generator, share: float, by: object) -> np.ndarray:

@@ -38,13 +38,14 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--columns", type=int, default=30)
     parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--changes", nargs="*", choices=list(CHANGES), default=list(CHANGES))
     parser.add_argument("--draws", type=int, default=499)
     o = parser.parse_args()
     kinds = ("independent", "correlated")
     heads = [f"{kind}: {way}" for kind in kinds for way in WAYS]
     print("| change of one column | " + " | ".join(heads) + " |")
     print("|---" + "|--:" * len(heads) + "|")
-    for change in CHANGES:
+    for change in o.changes:
         cells = []
         for kind in kinds:
             total: Counter[str] = Counter()
