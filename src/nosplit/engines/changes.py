@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,15 +12,26 @@ from nosplit._support.types import Array
 from nosplit.data.changes import said_as
 from nosplit.data.tables.encoding import MISSING, Column, Encoding
 from nosplit.data.tables.frames import NUMBER, code_of
+from nosplit.inference.outcome import Outcome
 from nosplit.sketch.bins import ColumnBins
 from nosplit.sketch.columns.changes import change_of_bins, change_of_codes
 
-__all__ = ["changes_in_bins"]
+__all__ = ["changes_in_bins", "with_changes"]
 
 # Bins of a column of the rows, and rows of x and of y in them.
 Binned = tuple[ColumnBins, Array]
 # Categories whose codes are known without a table.
 KNOWN = {code_of(True): "True", code_of(False): "False"}
+
+
+def with_changes(
+    outcome: Outcome, bins: Sequence[ColumnBins], counts: Array, encoding: Encoding | None
+) -> Outcome:
+    """An outcome with what changed in each column that was looked at."""
+    if not outcome.columns:
+        return outcome
+    told = zip(outcome.columns, changes_in_bins(bins, counts, encoding), strict=True)
+    return replace(outcome, columns=tuple(replace(c, change=change) for c, change in told))
 
 
 def changes_in_bins(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit.engines.changes import changes_in_bins
+from nosplit.engines.changes import with_changes
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.evidence import column_evidence
@@ -63,10 +63,7 @@ def sketch_result(
     if not default and drawn.columns is not None:
         outcome = replace(outcome, columns=column_evidence(drawn.columns))
     counts = sketched.counts[::-1] if turned else sketched.counts
-    changes = changes_in_bins(sketched.map.bins, counts, encoding)
-    told = zip(outcome.columns, changes, strict=bool(outcome.columns))
-    columns = tuple(replace(column, change=change) for column, change in told)
-    outcome = replace(outcome, columns=columns)
+    outcome = with_changes(outcome, sketched.map.bins, counts, encoding)
     if sketched.lag:
         calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome = replace(outcome, calibration=calibration)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from nosplit.data.tables.encoding import Encoding
+from nosplit.engines.changes import with_changes
 from nosplit.engines.streams.sketches.cells import BlockSums
 from nosplit.errors import Caveat, DependentRowsWarning
 from nosplit.inference.calibrations import BLOCKS
@@ -95,6 +98,8 @@ def outcome_of(
             groups=len(blocks),
         )
     outcome = test_draws(drawn, method, "sketch")
+    counts = np.stack([side.bins.sum(axis=0, dtype=np.float64) for side in blocks.cells])
+    outcome = with_changes(outcome, blocks.sketch.bins, counts, encoding)
     if settled.dependent:
         outcome = replace(outcome, calibration=BLOCKS)
     return outcome.noting(settled.caveats()), drawn.n_units
