@@ -32,6 +32,7 @@ from nosplit.errors import (
     NearCopyWarning,
     NosplitWarning,
     NotATestWarning,
+    PowerlessWarning,
     UnsafeAsymptoticsWarning,
 )
 from nosplit.inference.calibrations import Exact, Wild
@@ -108,6 +109,7 @@ __all__ = [
     "Polynomial",
     "PowerCurve",
     "PowerPrediction",
+    "PowerlessWarning",
     "Profile",
     "SampleComparison",
     "SampleSize",

@@ -12,6 +12,7 @@ __all__ = [
     "NonFiniteError",
     "NosplitWarning",
     "NotATestWarning",
+    "PowerlessWarning",
     "UnsafeAsymptoticsWarning",
 ]
 
@@ -72,6 +73,14 @@ class NotATestWarning(NosplitWarning):
 
     `naive` learns and tests on the same data without correcting for it, which is there to show
     what goes wrong. Its p-values are too small, and no conclusion should rest on them.
+    """
+
+
+class PowerlessWarning(NosplitWarning):
+    """So little data that the test cannot reject at .05, whatever the data is.
+
+    There are fewer than twenty ways to relabel it, and p is at least one in so many: four pairs
+    that are swapped have eight. A p-value that is not small says nothing then.
     """
 
 

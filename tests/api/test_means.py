@@ -88,7 +88,7 @@ def test_classifier_logits():
 
 
 def test_shuffling_matters_to_splits_only():
-    h = np.random.default_rng(6).normal(size=(101, 2))
+    h = np.random.default_rng(6).normal(size=(301, 2))
     kept, moved = (mean_test(h, shuffle=s).pvalue for s in (False, True))
     assert kept == pytest.approx(moved, rel=1e-9)
     kept, moved = (mean_test(h, method=Split(0.5), shuffle=s).pvalue for s in (False, True))

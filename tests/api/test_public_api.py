@@ -41,8 +41,8 @@ NAMES = """
     IndependenceAccumulator IndependenceMonitor
     InputError Laplace Linear Matern Moments Monitor MonitorExplanation
     Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult TwoSampleAccumulator
-    UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
+    NotATestWarning OST Polynomial PowerlessWarning Profile Sketch Spectral Split TestResult
+    TwoSampleAccumulator UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
     calibration_check column_tests datasets explain goodness_of_fit_test independence_test
     joint_normal_test
     k_sample_test

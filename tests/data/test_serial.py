@@ -88,7 +88,18 @@ def test_rows_that_depend_are_not_called_exact():
     assert blind > 30
 
 
-def test_small_samples_say_so():
-    rng = np.random.default_rng(0)
-    with pytest.warns(nosplit.DependentRowsWarning, match="Thin the rows"):
-        nosplit.two_sample_test(series(0.9, 300, rng), series(0.9, 300, rng))
+@pytest.mark.parametrize("phi", [0.98, 0.999, 1.0])
+def test_slow_series_are_found(phi):
+    """Neighbours so alike are no column that goes along with a sorted one."""
+    rng = np.random.default_rng(5)
+    walk = np.cumsum(rng.normal(size=(3000, 1)), axis=0)
+    assert correlated_rows(walk if phi == 1.0 else series(phi, 3000, rng)) > 0
+
+
+@pytest.mark.parametrize("n", [300, 4000])
+def test_columns_that_go_along_with_a_sorted_one_are_not(n):
+    rng = np.random.default_rng(n)
+    first = np.sort(rng.normal(size=n))
+    for share in (0.3, 0.9):
+        along = share * first + np.sqrt(1.0 - share**2) * rng.normal(size=n)
+        assert correlated_rows(np.column_stack([first, along])) == 0

@@ -224,6 +224,7 @@ def test_warnings_stand_beside_the_verdict(write):
     assert "NotATestWarning" not in text.split("How it was tested")[0]
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 def test_few_rows_are_reported_without_columns(write):
     x, y = numbers(5, 2, 0), numbers(5, 2, 1, shift=4.0)
     text = Page(write(nosplit.two_sample_test(x, y, **QUICK), x, y)).text

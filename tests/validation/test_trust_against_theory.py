@@ -288,6 +288,7 @@ def test_a_chain_that_does_not_fit_is_found():
 # Errors where a p-value was due -----------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 @pytest.mark.parametrize("n", [7, 31, 103])
 def test_units_of_two(n):
     x, y = np.random.default_rng(15).normal(size=(2, n))

@@ -104,7 +104,7 @@ def _of(value: object) -> str:
     return "" if isinstance(value, list | tuple | np.ndarray) else f" ({type(value).__name__})"
 
 
-def check_finite(array: NDArray[Any], name: str) -> None:
+def check_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
     """Sums are finite exactly when all entries are (or overflow); look closer only if not."""
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(np.sum(array, dtype=np.float64))
@@ -122,7 +122,7 @@ def check_finite(array: NDArray[Any], name: str) -> None:
             raise InputError(
                 f"`{name}` must be finite, got {array[tuple(where)]} at index "
                 f"{tuple(int(i) for i in where)} ({count} such values in all). "
-                "Remove or fill in those rows first."
+                f"Remove or fill in those rows first{hint}."
             )
 
 
@@ -225,7 +225,7 @@ def check_sample(
     if len(array) < smallest:
         raise InputError(f"`{name}` must have at least {smallest} rows, got {len(array)}.")
     if finite and array.nbytes <= LARGE:
-        check_finite(array, name)
+        check_finite(array, name, "; nan_policy='omit' leaves out rows with nan")
     return array
 
 

@@ -11,14 +11,16 @@ from nosplit._support.checks import check_flags, check_rng
 from nosplit.api.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
+from nosplit.data.serial import correlated_rows
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import is_name, label_policy, labels_of_rows, strata_in
 from nosplit.designs.two_sample import leaving_out
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
-from nosplit.inference.calibrations import Exact
-from nosplit.inference.outcome import to_result
+from nosplit.inference.calibrations import THINNED, Exact
+from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.questions import INDEPENDENCE
@@ -30,6 +32,9 @@ from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]
+
+# Where rows of both variables depend on those before them, one in so many lags is used.
+THIN = 2
 
 
 def independence_test(
@@ -73,7 +78,10 @@ def independence_test(
         As in `two_sample_test`: pairs of units. "sketch": sums over the units of cells, for every
         shift of y, which "auto" takes where all pairs do not fit the budget.
     calibration : Exact or name
-        "exact" (y permuted inside units), "asymptotic" (closed form) or "auto".
+        "exact" (y permuted inside units), "asymptotic" (closed form) or "auto". Exact over the
+        draws if the pairs of one variable, x or y, are independent of each other under H₀. Where
+        rows of both depend on those before them, rows far apart are used alone; the result is then
+        approximate, its calibration is "thinned", and there is a `DependentRowsWarning`.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -123,9 +131,14 @@ def independence_test(
         ),
     )
     left, right = as_variables(x, y, encodings)
+    kept = np.ones(len(left.rows), np.bool_) if kept is None else kept
+    # y that does not depend on its past may be permuted, whatever x does.
+    lag = min(correlated_rows(left.rows), correlated_rows(right.rows))
+    if lag:
+        left, right = (replace(v, rows=v.rows[:: THIN * lag]) for v in (left, right))
+        kept = np.isin(np.arange(len(kept)), np.flatnonzero(kept)[:: THIN * lag])
     generator, chosen = check_rng(rng), as_method(method)
     n, discrete = len(left.rows), (left.discrete, right.discrete)
-    kept = np.ones(n, np.bool_) if kept is None else kept
     left_out = len(kept) - n
     cut: StrataUnits | None = None
     if strata is not None:
@@ -145,6 +158,7 @@ def independence_test(
         done = sketched_independence(
             left, right, kernels, sizes, how, chosen, generator, shuffle, workers
         )
+        done = replace(done, outcome=_thinned(done.outcome, lag))
         result = done.result(INDEPENDENCE, n + left_out, encoding, columns)
         return result if cut is None else replace(result, design=cut.said)
     units = HsicUnits(
@@ -161,7 +175,7 @@ def independence_test(
         right.check(tensor.y)
     outcome = run(units, chosen, how, generator, workers, progress)
     return to_result(
-        outcome,
+        _thinned(outcome, lag),
         question=INDEPENDENCE,
         kernels=units.bank.kernels,
         n_units=units.n_units,
@@ -178,6 +192,14 @@ def _order(n: int, cut: StrataUnits | None, rng: np.random.Generator | None) -> 
     if cut is not None:
         return Permuted(cut.rows)
     return Natural() if rng is None else shuffled(n, rng)
+
+
+def _thinned(outcome: Outcome, lag: int) -> Outcome:
+    """The outcome, with a word on rows that were left out as they depend on others."""
+    if not lag:
+        return outcome
+    calibration = outcome.calibration if outcome.flips is None else THINNED
+    return replace(outcome, calibration=calibration).noting([thinned_rows(lag, THIN * lag)])
 
 
 # -- cost --------------------------------------------------------------------------------------

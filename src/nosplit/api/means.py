@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit._support.checks import (
@@ -12,9 +13,12 @@ from nosplit._support.checks import (
     check_rng,
     check_vector,
 )
+from nosplit._support.types import Array
+from nosplit.data.serial import correlated_rows
 from nosplit.errors import InputError
 from nosplit.inference.bootstrap import BOOTSTRAP
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.caveats import dependent_values
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
@@ -86,11 +90,12 @@ def mean_test(
         raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
     generator, chosen = check_rng(rng), as_method(method)
     kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
+    lag = correlated_rows(values)
     if check_flag(shuffle, "shuffle"):
         values = values[generator.permutation(len(values))]
     outcome = test_rows(values, chosen, kind, generator)
     return to_result(
-        outcome,
+        outcome.noting(dependent_values(lag)),
         question=MEAN,
         kernels=tuple(f"base {i}" for i in range(values.shape[1])),
         n_units=len(values),
@@ -125,6 +130,7 @@ def joint_normal_test(
     """
     tau = check_vector(tau, "tau")
     cov = check_covariance(cov, len(tau))
+    _check_range(tau, cov)
     chosen = settle(as_method(method), ASYMPTOTIC)
     if isinstance(chosen, Split):
         raise InputError(
@@ -139,6 +145,21 @@ def joint_normal_test(
         n_used=1,
         n_left_out=0,
     )
+
+
+def _check_range(tau: Array, cov: Array) -> None:
+    """Refuse a vector that N(0, Σ) could never give, since Σ has no variance in its direction."""
+    sd = np.sqrt(np.diagonal(cov))
+    t = np.divide(tau, sd, out=np.zeros_like(tau), where=sd > 0)
+    values, axes = np.linalg.eigh(
+        cov / np.where(sd > 0, sd, 1.0)[:, None] / np.where(sd > 0, sd, 1.0)
+    )
+    outside = axes[:, values <= 1e-9 * values[-1]].T @ t
+    if np.linalg.norm(outside) > 1e-3 * np.linalg.norm(t):
+        raise InputError(
+            "`tau` must lie in the range of `cov`, which is singular: no vector with this "
+            "covariance matrix has these values. Are they of the same statistics?"
+        )
 
 
 def _mean_calibration(

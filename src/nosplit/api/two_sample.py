@@ -28,7 +28,8 @@ from nosplit.engines.sketching import Asked, sketch_test
 from nosplit.engines.verdict import sketch_result
 from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
-from nosplit.inference.calibrations import Exact
+from nosplit.families.two_sample import Paired
+from nosplit.inference.calibrations import BLOCKS, Exact
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
 from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
@@ -39,12 +40,15 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import as_method, run, sees_all
 from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method
-from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch
+from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch, units_in_pairs
+from nosplit.sketch.dealing import BLOCK_LAGS
 
 __all__ = ["two_sample_test"]
 
 # Columns with adjusted p-values up to here are described.
 LOOSEST = 0.1
+# Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
+FEW_SWAPS = 10
 
 
 def two_sample_test(
@@ -346,14 +350,22 @@ def _by_pairs(
 ) -> TestResult:
     """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
     x, y = check_samples(data.x, data.y)
+    n_rows = len(x) + len(y) + data.left_out
     looks = sees_all(recipe, asked.method, plan)
+    # Pairs may share what comes and goes: swaps need their differences to be independent.
+    lag = max(correlated_rows(rows) for rows in ((x - y,) if asked.paired else (x, y)))
+    block = BLOCK_LAGS * lag if lag and plan.flips else 1
+    if block > 1:  # as many rows of either, in their order
+        x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
     with naming(x=x, y=y):
-        if len(x) != len(y) and looks:
+        tiny = len(x) <= FEW_SWAPS and not asked.paired
+        if looks and block == 1 and (len(x) != len(y) or tiny):
             outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
             n_units = n_used = len(x) + len(y)
         else:
-            shuffling = rng if asked.shuffle else None
+            shuffling = rng if asked.shuffle and block == 1 else None
             units = fitted_units(x, y, recipe, shuffling, paired=asked.paired)
+            units = replace(units, block=block) if isinstance(units, Paired) else units
             if isinstance(plan.pairing, Blocks | Complete):
                 # Their tiles take a distance that is not a number for a large one.
                 check_finite(x, "x")
@@ -361,17 +373,17 @@ def _by_pairs(
             look = look_for(units, data.encoding, workers) if looks else None
             outcome = run(units, asked.method, plan, rng, workers, progress, look)
             kernels, n_units = units.bank.kernels, units.n_units
-            n_used = round(units.rows_per_unit * n_units)
+            n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
             if len(x) != len(y):
                 outcome = outcome.noting(unequal_caveats(outcome, n_units))
-    lag = max(correlated_rows(x), correlated_rows(y)) if asked.shuffle and plan.flips else 0
+    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
     return to_result(
-        outcome.noting([dependent_rows(lag)] if lag else []),
+        outcome.noting([dependent_rows(lag, block)] if lag else []),
         question=TWO_SAMPLE,
         kernels=kernels,
         n_units=n_units,
         n_used=n_used,
-        n_left_out=len(x) + len(y) - n_used + data.left_out,
+        n_left_out=n_rows - n_used,
         columns=data.columns,
         encoding=data.encoding,
         default=recipe.default,

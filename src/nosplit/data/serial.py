@@ -18,12 +18,13 @@ from nosplit._support.types import Array, Index
 __all__ = ["correlated_rows", "serial_lags", "serial_rows"]
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
-MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 100, 24
+MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
 # Standard errors from which likeness is no chance: a false alarm in some 10⁶ columns.
 SURE = 5.0
-# Sorted rows: a likeness that keeps this share of itself at the longest lag, or so few steps down
-# that runs are long: rows sorted inside groups.
-SORTED, ASCENTS = 0.7, 0.98
+# Sorted rows: a likeness that keeps this share of itself at the longest lag, or so few steps down,
+# as a share and in all, that runs are long: rows sorted inside groups. Neighbours that are more
+# alike than this are no column that goes along with a sorted one, but a series that moves slowly.
+SORTED, ASCENTS, DESCENTS, SMOOTH = 0.8, 0.98, 3, 0.99
 
 
 def serial_rows(n: int) -> Index:
@@ -81,12 +82,13 @@ def _last_lag(column: NDArray[Any], places: Index, lags: Index) -> int:
     """
     here, next_ = column[places[:, 0]], column[places[:, 1]]
     sure = SURE / np.sqrt(len(places))
-    up = np.mean(next_ >= here), np.mean(next_ <= here)
-    if max(up) >= ASCENTS or not (np.abs(_likeness(np.stack([here, next_], axis=1))) > sure).any():
+    down = min(np.count_nonzero(next_ < here), np.count_nonzero(next_ > here))
+    fewest = max((1.0 - ASCENTS) * len(here), DESCENTS)
+    if down <= fewest or not (np.abs(_likeness(np.stack([here, next_], axis=1))) > sure).any():
         return 0
     likeness = _likeness(column[places])
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
-    if first[-1] > SORTED * first[0] > 0.0:
+    if first[0] < SMOOTH and first[-1] > SORTED * first[0] > 0.0:
         return 0
     return int(lags[np.flatnonzero((np.abs(likeness) > sure).any(axis=0))[-1]])
 

@@ -8,7 +8,7 @@ Unequal sizes: see `unequal`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Paired:
         The kernels.
     units : range
         Which positions are units of this object.
+    block : int
+        Units that follow one another and are swapped together, where rows depend on those before.
     """
 
     x: NDArray[Any]
@@ -50,6 +52,7 @@ class Paired:
     y_order: Order
     bank: Bank
     units: range
+    block: int = 1
 
     @property
     def n_units(self) -> int:
@@ -64,7 +67,7 @@ class Paired:
     def part(self, units: range) -> Paired:
         """Some of the units, as units of their own."""
         chosen = self.units[units.start : units.stop]
-        return Paired(self.x, self.y, self.x_order, self.y_order, self.bank, chosen)
+        return replace(self, units=chosen)
 
     def rows(self, unit: int) -> NDArray[Any]:
         """All rows of one unit, for the median heuristic."""
@@ -81,7 +84,7 @@ class Paired:
 
     def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
         """Random swaps of x and y inside units."""
-        return SignDraws(self, Signs(self.n_units, flips, rng))
+        return SignDraws(self, Signs(self.n_units, flips, rng, block=self.block))
 
     def values(self, job: Job) -> Array:
         """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""

@@ -11,6 +11,7 @@ __all__ = [
     "ASYMPTOTIC",
     "BLOCKS",
     "SIMULATE",
+    "THINNED",
     "WILD",
     "Exact",
     "Wild",
@@ -21,6 +22,8 @@ __all__ = [
 ASYMPTOTIC = "asymptotic"
 # Blocks of dependent rows swapped as a whole: right in so far as blocks are independent.
 BLOCKS = "blocks"
+# Exact for the rows that are left of dependent ones: right in so far as those are independent.
+THINNED = "thinned"
 
 
 # Random draws of a test: more take memory by the gigabyte.

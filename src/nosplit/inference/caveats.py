@@ -25,10 +25,12 @@ __all__ = [
     "EXACTLY",
     "SMALLEST_PAIRS",
     "dependent_rows",
+    "dependent_values",
     "dropped",
     "few_effective",
     "few_effective_rows",
     "few_pairs",
+    "few_rows",
     "kernel_numbers",
     "near_copies",
     "safe_when_unequal",
@@ -36,7 +38,9 @@ __all__ = [
     "small_test_part",
     "smallest_effective",
     "smallest_safe_pairs",
+    "smallest_safe_rows",
     "stein_caveats",
+    "thinned_rows",
     "too_alike",
     "trusted",
     "unequal_caveats",
@@ -78,6 +82,27 @@ def smallest_safe_pairs(d: int) -> int:
     return 50 * d
 
 
+def smallest_safe_rows(d: int) -> int:
+    """The fewest rows of d values of any law for which the mean's error is trusted: 150 + 50 d.
+
+    With fewer a long tail may have been missed, and no statistic of the rows would show it.
+    """
+    return 150 + 50 * d
+
+
+def few_rows(n: int, d: int) -> list[Caveat]:
+    """Too few rows of values of any law; far too few are an error."""
+    few_pairs(n, d, "symmetric=True if rows are, more rows")
+    if n >= smallest_safe_rows(d):
+        return []
+    text = (
+        f"{n} rows are few for a test of {d} means (at least {smallest_safe_rows(d)} are safe): a "
+        "long tail may not have been seen yet, and p may be far too small then. Use more rows, or "
+        "symmetric=True if rows have the law of their negatives under the null."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
 def safe_when_unequal(n_units: int, n_pairs: int, d: int) -> bool:
     """Whether samples of different sizes are trusted with the normal approximation.
 
@@ -101,7 +126,7 @@ def trusted(effective: Array) -> bool:
     return bool(np.all(effective >= smallest_effective(len(effective))))
 
 
-def few_effective(effective: Array, live: NDArray[np.bool_]) -> list[Caveat]:
+def few_effective(effective: Array, live: NDArray[np.bool_], remedy: str = EXACTLY) -> list[Caveat]:
     """Kernels, of those that have a variance, that only few pairs carry."""
     needed = smallest_effective(len(effective))
     few = live & (effective < needed)
@@ -110,7 +135,7 @@ def few_effective(effective: Array, live: NDArray[np.bool_]) -> list[Caveat]:
     text = (
         f"As few as {effective[few].min():.2g} pairs carry a kernel's value, as far as the normal "
         f"approximation goes (numbers {kernel_numbers(few)}; at least {needed} are safe): values "
-        f"are rare, or tails are heavy. Use {EXACTLY}."
+        f"are rare, or tails are heavy. Use {remedy}."
     )
     return [(UnsafeAsymptoticsWarning, text)]
 
@@ -261,6 +286,27 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     else:
         text = (
             f"{found}, and the p-value is that of independent rows: too small. Thin the rows, or "
-            'use pairs="sketch" with some thousand rows, which exchanges blocks of them.'
+            "use calibration='exact', which exchanges blocks of them."
         )
     return DependentRowsWarning, text
+
+
+def thinned_rows(lag: int, step: int) -> Caveat:
+    """What to know where rows of both of two variables depend on those before them."""
+    text = (
+        f"Rows of both variables depend on those before them (up to {lag} or more rows apart), so "
+        f"every {step}th row was used: the p-value is approximate, and right only if rows so far "
+        "apart are independent."
+    )
+    return DependentRowsWarning, text
+
+
+def dependent_values(lag: int) -> list[Caveat]:
+    """What to know where rows of values depend on those before them."""
+    if not lag:
+        return []
+    text = (
+        f"Rows depend on those before them (up to {lag} or more rows apart), and the p-value is "
+        "that of independent rows: too small. Use the means of long blocks of rows, or thin them."
+    )
+    return [(DependentRowsWarning, text)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
-from nosplit.errors import Caveat
+from nosplit.errors import Caveat, NearCopyWarning, PowerlessWarning
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
@@ -56,6 +56,10 @@ def to_result(
     design: Exchanged | None = None,
 ) -> TestResult:
     """Issue the warnings and put the result together."""
+    outcome = outcome.noting(_powerless(outcome))
+    if default:  # nobody named the kernels, so that nobody can drop one
+        kept = tuple(c for c in outcome.caveats if c[0] is not NearCopyWarning)
+        outcome = replace(outcome, caveats=kept)
     for category, text in outcome.caveats:
         warn(text, category)
     picked = outcome.selection
@@ -90,3 +94,15 @@ def to_result(
         stream=stream,
         design=design,
     )
+
+
+def _powerless(outcome: Outcome) -> list[Caveat]:
+    """Draws that are so few that no data would be rejected at .05."""
+    if outcome.flips is None or len(outcome.flips.values) >= 20:
+        return []
+    least = 1.0 / len(outcome.flips.values)
+    text = (
+        f"There are {len(outcome.flips.values)} ways to relabel so little data, so p is at least "
+        f"{least:.2g}: whatever the data, it is not rejected at .05. Use more rows."
+    )
+    return [(PowerlessWarning, text)]

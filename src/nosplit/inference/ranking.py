@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.methods import OST, Adaptive, Method, Nonnegative
+from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative
 from nosplit.methods.normal.laws import Flips, counted_from
 
 __all__ = ["hedged", "rank_draws", "ranks"]
@@ -26,6 +26,8 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
     """
     if isinstance(method, Adaptive):
         return Flips(hedged(method.evidence(tau, cov)))
+    if isinstance(method, ChiBar):
+        return Flips(method.lengths(tau, cov))
     picked = method(tau, cov)
     # The closed form's p-value orders draws of different active sets; a statistic does not.
     if isinstance(method, (OST, Nonnegative)):

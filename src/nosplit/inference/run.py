@@ -29,11 +29,10 @@ from nosplit.inference.caveats import (
     MORE,
     dropped,
     few_effective,
-    few_pairs,
+    few_rows,
     kernel_numbers,
     near_copies,
     small_test_part,
-    smallest_safe_pairs,
     too_alike,
     trusted,
     unequal_caveats,
@@ -199,7 +198,13 @@ def _n_pairs(how: Plan, parts: list[range]) -> int:
 
 
 def test_moments(
-    moments: Moments, method: Method | str, pairing: Pairing, n_units: int, *, unequal: bool
+    moments: Moments,
+    method: Method | str,
+    pairing: Pairing,
+    n_units: int,
+    *,
+    unequal: bool,
+    effective: Array | None,
 ) -> Outcome:
     """Test with moments of pairs that were accumulated elsewhere: in a stream, on other machines.
 
@@ -215,6 +220,8 @@ def test_moments(
         Units they were made of.
     unequal : bool
         Whether units hold more rows of one sample than of the other.
+    effective : array, shape (d,), or None
+        Effective number of pairs of every kernel, where values are skewed.
     """
     chosen = settle(as_method(method), ASYMPTOTIC)
     if isinstance(chosen, Split):
@@ -225,6 +232,8 @@ def test_moments(
     d = len(moments.mean)
     caveats = unsafe(pairing, n_units, moments.n, d, MORE)
     outcome = replace(_asymptotic(chosen, [moments]), pairs=pairing_name(pairing)).noting(caveats)
+    if effective is not None:
+        outcome = outcome.noting(few_effective(effective, np.diagonal(outcome.cov) > 0, MORE))
     return outcome.noting(unequal_caveats(outcome, n_units, MORE)) if unequal else outcome
 
 
@@ -296,10 +305,10 @@ def _calibrated(
 ) -> Outcome:
     """The outcome with the bootstrap in place of the closed form if asked for or called for."""
     d = len(outcome.tau)
-    few = few_pairs(len(values), d, "symmetric=True if rows are, more rows")
+    few = few_rows(len(values), d)
     skewed = skewness(values)
     can = isinstance(outcome.method, OST | Nonnegative | Wald | Best) and len(values) <= MOST_ROWS
-    called_for = len(values) < smallest_safe_pairs(d) or bool(skew_caveats(skewed, ASYMPTOTIC))
+    called_for = bool(few or skew_caveats(skewed, ASYMPTOTIC))
     if calibration == BOOTSTRAP or (calibration == "auto" and can and called_for):
         flips = rank_bootstrap(values, outcome.method, Exact().flips, rng)
         outcome = replace(outcome, flips=flips, calibration=BOOTSTRAP)

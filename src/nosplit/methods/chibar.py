@@ -74,6 +74,11 @@ class ChiBar:
             np.broadcast_to(mixture, (len(statistic), mixture.shape[1])),
         ).reshape(batch.shape)
 
+    def lengths(self, tau: ArrayLike, cov: ArrayLike) -> Array:
+        """The statistic alone, without its null law: all that draws are ranked by."""
+        batch = prepare(tau, cov, self.whitening)
+        return np.asarray(np.maximum(project(batch).statistic, 0.0).reshape(batch.shape))
+
     def _mixture(self, white: Whitened) -> Array:
         """Chances of the dimensions 0…d of the face, from `draws` standard normal vectors.
 

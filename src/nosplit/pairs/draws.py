@@ -131,18 +131,21 @@ class Signs:
         Source of the key.
     products : bool
         Whether only products of two signs matter, as for pairs: ε and -ε are then one pattern.
+    block : int
+        Units that follow one another and share a sign; those left over share that of the last.
     """
 
     n_units: int
     flips: int
     rng: np.random.Generator
     products: bool = True
+    block: int = 1
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
     _block: Callable[[int], Array] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        free = self.n_units - self.products
+        free = self.n_signs - self.products
         numbers = picked_patterns(2**free, self.flips, self.rng) if free < 63 else None
         exhaustive = numbers is not None and len(numbers) == 2**free
         key = int(self.rng.integers(2**63))
@@ -154,9 +157,14 @@ class Signs:
         object.__setattr__(self, "units", range(self.n_units))
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
+    @property
+    def n_signs(self) -> int:
+        """Signs that are drawn: one for each block."""
+        return max(1, self.n_units // self.block)
+
     def _patterns(self, numbers: Index) -> Array:
         """The sign patterns of these numbers; that of 0 is +1 throughout."""
-        bits = numbers[:, None] >> np.arange(self.n_units)
+        bits = numbers[:, None] >> np.arange(self.n_signs)
         return np.asarray(1.0 - 2.0 * (bits & 1), dtype=np.float64)
 
     def _random(self, key: int, block: int) -> Array:
@@ -169,7 +177,12 @@ class Signs:
 
     def columns(self, units: range) -> Array:
         """Signs of the given units, (F, T)."""
-        return block_columns(self._block, units, self.units)
+        if self.block == 1:
+            return block_columns(self._block, units, self.units)
+        every = range(self.n_signs)
+        places = self.units.start + np.array(units) % len(self.units)
+        run = np.minimum(places // self.block, self.n_signs - 1)
+        return block_columns(self._block, every, every)[:, run]
 
     def of(self, units: range) -> Signs:
         """The same draws, for some of the units."""

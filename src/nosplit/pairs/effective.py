@@ -44,10 +44,10 @@ class Tabled(Units, Protocol):
 
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
-def effective_pairs(units: Units, pairing: Pairing) -> Array | None:
+def effective_pairs(units: Units, pairing: Pairing, most: int = MOST_PAIRS) -> Array | None:
     """Effective number of the pairs of a pairing, for every kernel, (d,).
 
-    It is estimated from at most 4096 pairs; 0 for a kernel that is 0 on all of those. None for
+    It is estimated from about `most` pairs; 0 for a kernel that is 0 on all of those. None for
     units whose values have the law of their negatives under the null (one row of each sample):
     there the closed form errs on the safe side when few pairs carry it.
     """
@@ -55,7 +55,7 @@ def effective_pairs(units: Units, pairing: Pairing) -> Array | None:
         return None
     scale: Array | None = None
     second, fourth, seen = np.zeros(1), np.zeros(1), 0
-    for a, lag in _runs(units.n_units):
+    for a, lag in _runs(units.n_units, most):
         tables = units.tables(a, range(a.start + lag, a.stop + lag), tile=False)
         if scale is None:  # for fourth powers that neither overflow nor underflow
             top = np.max(np.abs(tables.values), axis=(0, 1, 2))
@@ -74,14 +74,14 @@ def effective_pairs(units: Units, pairing: Pairing) -> Array | None:
     return np.asarray(pairing.n_pairs(units.n_units) * share)
 
 
-def _runs(n_units: int) -> Iterator[tuple[range, int]]:
+def _runs(n_units: int, most: int) -> Iterator[tuple[range, int]]:
     """Runs of units and distances r: the pairs (i, i + r mod N) that the estimate looks at.
 
     All units at several distances where they are few; where they are many, runs spread over them.
     """
-    size = min(AT_ONCE, n_units)
-    runs = min(MOST_PAIRS // size, -(-n_units // size))
-    lags = max(1, min(MOST_PAIRS // n_units, (n_units - 1) // 2))
+    size = min(AT_ONCE, n_units, most)
+    runs = min(most // size, -(-n_units // size))
+    lags = max(1, min(most // n_units, (n_units - 1) // 2))
     starts = [k * n_units // runs for k in range(runs)]
     for lag in range(1, lags + 1):
         for start, stop in zip(starts, [*starts[1:], n_units], strict=True):

@@ -30,6 +30,7 @@ __all__ = [
     "Tile",
     "Window",
     "as_pairing",
+    "units_in_pairs",
 ]
 
 
@@ -256,6 +257,26 @@ class Sketch(Complete):
         check_int(self.cells, "cells", least=16)
         if self.frequencies is not None:
             check_int(self.frequencies, "frequencies", least=1)
+
+
+def units_in_pairs(pairing: Pairing, n_units: int) -> int:
+    """How many of so many units are in a pair.
+
+    Examples
+    --------
+    >>> (
+    ...     units_in_pairs(LinearPairs(), 31),
+    ...     units_in_pairs(Blocks(16), 33),
+    ...     units_in_pairs(Window(2), 31),
+    ... )
+    (30, 32, 31)
+    """
+    match pairing:
+        case LinearPairs() | Adjacent():
+            return n_units - n_units % 2
+        case Blocks(size):
+            return n_units - (n_units % size == 1)
+    return n_units
 
 
 PAIRINGS: dict[str, Pairing] = {

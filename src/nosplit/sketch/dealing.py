@@ -24,7 +24,7 @@ TABLE = 1 << 16
 # Cells of both samples together, and of the larger sample for one of the smaller.
 MOST_CELLS, MOST_RATIO = 4000, 64
 # Blocks of rows that depend on one another: lags in a block, and fewest blocks of a sample.
-BLOCK_LAGS, FEWEST_BLOCKS = 8, 128
+BLOCK_LAGS, FEWEST_BLOCKS = 8, 16
 # Rows that bandwidths, scales and bins are taken from: a share of the rows, within bounds.
 PILOT_SHARE, FEWEST_PILOT, MOST_PILOT = 25, 80, 2000
 

@@ -64,10 +64,10 @@ def look_at_rows(
     Parameters
     ----------
     x, y : array, shape (n, p) and (m, p)
-        The samples; of equal sizes, row i of both is a unit.
+        The samples; where units have signs, row i of both is one.
     weights : array, shape (F, n) or (F, n + m)
-        Signs of units under each draw, the observed one first; for samples of different sizes,
-        1 for rows labelled x and 0 for others.
+        Signs of units under each draw, the observed one first; or 1 for rows labelled x and 0 for
+        others.
     categorical : sequence of int
         Columns whose values are compared for equality only.
     owners : sequence of int, optional
@@ -75,7 +75,7 @@ def look_at_rows(
     workers : int, optional
         Threads; all cores by default.
     """
-    swaps = Swaps(len(x), len(y), len(weights) - 1, 0)
+    swaps = Swaps(len(x), len(y), len(weights) - 1, 0, labels=weights.shape[1] > len(x))
     draws = RowDraws(swaps, weights.astype(np.float32), workers)
     pooled = np.concatenate([x, y]).astype(np.float64)
     return look_under(draws, pooled, categorical=categorical, owners=owners)

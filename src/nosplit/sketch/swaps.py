@@ -8,7 +8,7 @@ many groups of cells.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,17 +74,21 @@ def chunks_of(flips: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Swaps:
-    """Which cells change places: pairs by signs, or all labels by permutation."""
+    """Which cells change places: pairs by signs, or all labels by permutation.
+
+    Labels are permuted where numbers of cells differ, or where `labels` says so.
+    """
 
     n_x: int
     n_y: int
     flips: int
     key: int
+    labels: bool = field(default=False, kw_only=True)
 
     @property
     def paired(self) -> bool:
         """Whether cells are swapped in pairs."""
-        return self.n_x == self.n_y
+        return self.n_x == self.n_y and not self.labels
 
     @property
     def n_units(self) -> int:

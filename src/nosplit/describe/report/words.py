@@ -191,6 +191,14 @@ _CALIBRATIONS = {
         ),
         "Right in so far as blocks do not depend on one another.",
     ),
+    "thinned": (
+        (
+            "Rows depend on those before them, so only some, far apart, were used. They were "
+            "shuffled at random {flips} times; the p-value is the share of shuffles that look at "
+            "least as extreme."
+        ),
+        "Right in so far as rows so far apart do not depend on one another.",
+    ),
     "simulate": (
         (
             "{flips} samples were drawn from the model itself; the p-value is the share of them "

@@ -19,6 +19,7 @@ from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching import look_at
 from nosplit.families.two_sample import Paired
 from nosplit.families.unequal import Grouped
+from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -27,6 +28,7 @@ from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe, check_own_kernel
 from nosplit.methods import Method
 from nosplit.pairs.dealing import Dealing, Natural
+from nosplit.pairs.effective import effective_pairs
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Sketch
@@ -35,6 +37,8 @@ __all__ = ["adjacent_test"]
 
 # Numbers of a block of units.
 BLOCK = 1 << 20
+# Pairs of a block that are looked at under all labellings.
+SOME_PAIRS = 64
 
 
 def adjacent_test(
@@ -66,18 +70,27 @@ def adjacent_test(
         check_own_kernel(kernel, look.rows[:2], look.rows[:4])
     bank, pairing = Bank(built), Adjacent()
     dealing = Dealing(*(side.n for side in look.census))
-    moments = Moments.empty(len(bank))
+    moments, effective = Moments.empty(len(bank)), np.zeros(len(bank))
     with progress_bar(sides.progress, pairing.n_pairs(dealing.n_units)) as step:
         for units in _units(sides, Reader(encoding), dealing, bank, look.rows.shape[1]):
             part = accumulate(units, pairing, workers=sides.workers)
             moments += part
+            carried = effective_pairs(units, pairing, SOME_PAIRS)
+            effective = effective + (part.n if carried is None else carried)
             if step is not None:
                 step(part.n)
     unequal = dealing.n != dealing.m
-    outcome = test_moments(moments, method, pairing, dealing.n_units, unequal=unequal)
+    outcome = test_moments(
+        moments,
+        method,
+        pairing,
+        dealing.n_units,
+        unequal=unequal,
+        effective=effective if unequal else None,
+    )
     rows = sum(side.n + side.left_out for side in look.census)
     return to_result(
-        outcome,
+        outcome.noting([dependent_rows(look.lag)] if look.lag else []),
         question=TWO_SAMPLE,
         kernels=bank.kernels,
         n_units=dealing.n_units,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nosplit._support.checks import check_int
+from nosplit._support.types import Array
 from nosplit.engines.streams.saved.as_json import (
     kernels_from_plain,
     kernels_to_plain,
@@ -160,10 +161,16 @@ class Accumulator(ABC):
             )
         pairing = Window(self._flow.R) if self._flow.R else Adjacent()
         unequal = len(set(self._flow.family.sizes)) > 1
-        outcome = test_moments(moments, method, pairing, state.n_units, unequal=unequal)
-        return outcome.noting([*self._caveats(outcome), *state.caveats()])
+        effective = self._effective_pairs(state)
+        outcome = test_moments(
+            moments, method, pairing, state.n_units, unequal=unequal, effective=effective
+        )
+        return outcome.noting([*self._caveats(state, outcome), *state.caveats()])
 
-    def _caveats(self, outcome: Outcome) -> list[Caveat]:
+    def _effective_pairs(self, state: State) -> Array | None:
+        return state.effective
+
+    def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
         return []
 
     def _described(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.types import Array
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.families.fitting import (
@@ -27,8 +28,13 @@ from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
 from nosplit.kernels.derived.stein import SteinBank
 from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.pairs.dealing import MOST_ROWS, Natural
+from nosplit.pairs.effective import effective_pairs
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["Observations", "Scored", "TwoSamples", "check_ratio"]
+
+# Pairs of a pass that are looked at under all labellings.
+SOME_PAIRS = 64
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,10 @@ class TwoSamples:
             x, y = x.astype(np.float64), y.astype(np.float64)
         return two_sample_units(x, y, Natural(), Natural(), bank)
 
+    def effective(self, units: Paired | Grouped, pairing: Pairing) -> Array | None:
+        """Effective pairs of a pass, for every kernel."""
+        return effective_pairs(units, pairing, SOME_PAIRS)
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -93,6 +103,10 @@ class Scored:
 
     def check(self, units: SteinUnits) -> None:
         """All its kernels are built in."""
+
+    def effective(self, units: SteinUnits, pairing: Pairing) -> Array:
+        """Effective rows of a pass, for the kernel with the fewest."""
+        return np.array([units.effective_rows()])
 
 
 @dataclass(frozen=True)
@@ -130,6 +144,10 @@ class Observations:
         for bank, rows in zip(units.bank.factors, units.rows(0), strict=True):
             for kernel in bank.kernels:
                 check_own_kernel(kernel, rows, rows)
+
+    def effective(self, units: HsicUnits, pairing: Pairing) -> Array | None:
+        """Effective pairs of a pass, for every kernel."""
+        return effective_pairs(units, pairing, SOME_PAIRS)
 
 
 def check_ratio(ratio: Any) -> tuple[int, int]:

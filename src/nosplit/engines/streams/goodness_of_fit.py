@@ -13,10 +13,10 @@ from nosplit.data.tables.frames import as_frame
 from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
-from nosplit.engines.streams.state import Rows
+from nosplit.engines.streams.state import Rows, State
 from nosplit.errors import Caveat, InputError
 from nosplit.families.fitting import SteinKernels, stein_kernels
-from nosplit.inference.caveats import stein_caveats
+from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.questions import GOODNESS
 from nosplit.kernels import Kernel
@@ -142,6 +142,12 @@ class GoodnessOfFitAccumulator(Accumulator):
     def _n_rows(self, sides: Rows | None) -> int:
         return len(sides[0]) if sides else 0
 
-    def _caveats(self, outcome: Outcome) -> list[Caveat]:
-        waiting = self._state.waiting
-        return stein_caveats(outcome, 0 if waiting is None else waiting[0].shape[1])
+    def _effective_pairs(self, state: State) -> None:
+        """What is counted are rows."""
+
+    def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
+        width = 0 if state.waiting is None else state.waiting[0].shape[1]
+        found = stein_caveats(outcome, width)
+        if state.effective is not None:
+            found += few_effective_rows(float(state.effective[0]), state.n_units)
+        return found

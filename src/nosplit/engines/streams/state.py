@@ -20,7 +20,7 @@ from nosplit.families.fitting import MEDIAN_ROWS
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
-from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward
+from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward, Pairing
 from nosplit.pairs.protocols import Testable
 
 __all__ = ["Family", "Flow", "Rows", "State", "first_blocks", "joined_rows"]
@@ -62,6 +62,10 @@ class Family(Protocol):
         """Try kernels that are not built in on the first units."""
         ...
 
+    def effective(self, units: Any, pairing: Pairing) -> Array | None:
+        """How many of the pairs, or rows, of a pass carry each kernel; None where all may."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -80,6 +84,8 @@ class State:
         and by how much values of near units exceed those of far ones.
     last : array, shape (d, 1), optional
         Values of the last pair that `lag` looked at.
+    effective : array, optional
+        How many pairs, or rows, carry each kernel: a sum over passes, each seen by a few pairs.
     n_units, position : int
         Units that were paired, with and without those of merged streams.
     n_dropped, n_omitted : int
@@ -93,6 +99,7 @@ class State:
     lag: LagOne = LagOne(NOTHING)  # noqa: RUF009 (immutable)
     apart: Moments = NOTHING
     last: Array | None = None
+    effective: Array | None = None
     n_units: int = 0
     position: int = 0
     n_dropped: int = 0
@@ -198,14 +205,16 @@ class Flow:
             self.family.check(units)
         first = max(0, old - self.R) if self.R else 0
         pairing = Forward(self.R, first) if self.R else Adjacent()
-        moments = state.moments
+        moments, effective = state.moments, None
         if pairing.n_pairs(units.n_units):
             moments += _finite(accumulate(units, pairing))
+            effective = self.family.effective(units, pairing)
         stop = units.n_units - (self.R or 0)
         state = self._look(state, units, range(first, stop), state.position - old)
         return replace(
             state,
             moments=moments,
+            effective=_both(state.effective, effective),
             recent=self._recent(rows, state.position + new),
             n_units=state.n_units + new,
             position=state.position + new,
@@ -262,6 +271,7 @@ class Flow:
                 lag=state.lag + other.lag,
                 apart=state.apart + other.apart,
                 last=None,
+                effective=_both(state.effective, other.effective),
                 n_units=state.n_units + other.n_units,
             )
         state = replace(
@@ -287,6 +297,13 @@ def _excess(units: Testable, firsts: range, d: int) -> Moments:
             )
             parts.append(near - far)
     return Moments.from_columns(np.concatenate(parts, axis=1))
+
+
+def _both(one: Array | None, other: Array | None) -> Array | None:
+    """The sum, where there is anything to add."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
 
 
 def joined_rows(first: Sequence[NDArray[Any]], second: Sequence[NDArray[Any]]) -> Rows:

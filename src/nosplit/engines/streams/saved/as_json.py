@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_covariance, check_finite, check_int, check_vector
+from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Flow, Rows, State
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
@@ -69,6 +70,7 @@ def state_to_plain(state: State) -> dict[str, Any]:
         "lag": state.lag.to_dict(),
         "apart": state.apart.to_dict(),
         "last": None if state.last is None else state.last[:, 0].tolist(),
+        "effective": None if state.effective is None else state.effective.tolist(),
         "waiting": _sides_to_plain(state.waiting),
         "recent": _sides_to_plain(state.recent),
         **{name: getattr(state, name) for name in COUNTS},
@@ -89,6 +91,7 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
         lag=LagOne(_moments_from_plain(data.get("lag"), 2 * d)),
         apart=_moments_from_plain(data.get("apart"), d),
         last=_last_from_plain(data.get("last"), d),
+        effective=_effective_from_plain(data["effective"], flow, d),
         **counts,
     )
     _check_counts(state, flow)
@@ -128,6 +131,14 @@ def _sides_from_plain(data: Any, flow: Flow) -> Rows | None:
 
 def _last_from_plain(data: Any, d: int) -> NDArray[np.float64] | None:
     return None if data is None else check_vector(data, "last", size=d)[:, None]
+
+
+def _effective_from_plain(data: Any, flow: Flow, d: int) -> NDArray[np.float64] | None:
+    size = 1 if isinstance(flow.family, Scored) else d
+    effective = None if data is None else check_vector(data, "effective", size=size)
+    if effective is not None and effective.min(initial=0.0) < 0.0:
+        raise InputError("`effective` must not be negative.")
+    return effective
 
 
 def rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:

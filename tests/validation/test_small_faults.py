@@ -1,0 +1,152 @@
+"""Small faults that were found on purpose: each failed before."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit import (
+    Blocks,
+    Exact,
+    InputError,
+    NosplitWarning,
+    TwoSampleAccumulator,
+    UnsafeAsymptoticsWarning,
+    joint_normal_test,
+    mean_test,
+    two_sample_test,
+)
+
+
+def normal(*size):
+    return np.random.default_rng(0).normal(size=size)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "n", "used"), [("linear", 31, 60), ("adjacent", 31, 60), (Blocks(16), 33, 64)]
+)
+def test_rows_that_no_pair_uses_are_left_out(pairs, n, used):
+    x, y = normal(2, n, 2)
+    found = two_sample_test(x, y, pairs=pairs, calibration=Exact(19))
+    assert (found.n_used, found.n_left_out) == (used, 2 * n - used)
+
+
+def test_arrays_with_nan_are_told_of_nan_policy():
+    x, y = normal(2, 30, 2)
+    x[3, 0] = np.nan
+    with pytest.raises(InputError, match="nan_policy='omit'"):
+        two_sample_test(x, y)
+
+
+@pytest.mark.parametrize("method", ["best", "ost", "wald"])
+def test_tau_outside_the_range_of_a_singular_cov(method):
+    with pytest.raises(InputError, match="range of `cov`"):
+        joint_normal_test([1.0, 500.0], np.ones((2, 2)), method=method)
+    assert joint_normal_test([2.0, 2.0], np.ones((2, 2)), method=method).pvalue < 0.1
+
+
+def test_chibar_under_draws_makes_no_mixture_for_each(monkeypatch):
+    """999 samples of the model took 17 s: each had 20,000 draws of its own."""
+    made = []
+    kept = nosplit.ChiBar._mixture
+    monkeypatch.setattr(
+        nosplit.ChiBar, "_mixture", lambda self, white: made.append(1) or kept(self, white)
+    )
+    model = nosplit.models.MultivariateNormal(np.zeros(2), 1.0)
+    x = normal(20, 2)
+    nosplit.goodness_of_fit_test(x, model, method="chibar", calibration=Exact(19))
+    assert len(made) <= 2
+
+
+def test_chibar_lengths_against_its_statistic():
+    tau, root = normal(7, 3), normal(3, 3)
+    method = nosplit.ChiBar(draws=50)
+    expected = method(tau, root @ root.T).statistic
+    np.testing.assert_allclose(method.lengths(tau, root @ root.T), expected)
+
+
+def test_default_kernels_are_not_called_near_copies():
+    """Who named no kernels cannot drop one of them."""
+    x, y = normal(2, 3000, 12) ** 3
+    options = {"pairs": "linear", "calibration": "asymptotic"}
+    assert not any("NearCopy" in w for w in two_sample_test(x, y, **options).warnings)
+    kernels = [nosplit.Gaussian(50.0), nosplit.Gaussian(51.0)]
+    with pytest.warns(nosplit.NearCopyWarning):
+        two_sample_test(x, y, kernels=kernels, **options)
+
+
+def test_few_rows_of_any_law_are_not_trusted():
+    """Where a long tail was missed, no statistic of the rows shows it: 5 of 9 quiet ones at .01."""
+    with pytest.warns(UnsafeAsymptoticsWarning, match="long tail"):
+        found = mean_test(normal(60, 1))
+    assert found.calibration == "bootstrap"
+
+
+# Closed forms of streams ------------------------------------------------------------------------
+
+
+def stream_of_rare_values(ratio, rate, n, seed):
+    rng = np.random.default_rng(seed)
+    stream = TwoSampleAccumulator([nosplit.Gaussian(1.0)], pairs="adjacent", ratio=ratio)
+    for _ in range(4):
+        stream.update(*(1.0 * (rng.random((n // 4 * r, 1)) < rate) for r in ratio))
+    return stream
+
+
+@pytest.mark.parametrize(("ratio", "rate"), [((1, 16), 0.004), ((1, 3), 0.014)])
+def test_rare_values_in_streams_of_different_sizes(ratio, rate):
+    """Were rejected quietly at .40 and .06."""
+    for seed in range(3):
+        with pytest.warns(NosplitWarning, match=r"pairs carry a kernel|so p is 1"):
+            stream_of_rare_values(ratio, rate, 2000, seed).result()
+
+
+def test_usual_values_in_streams_of_different_sizes():
+    stream = stream_of_rare_values((1, 16), 0.3, 2000, 0)
+    assert stream.result().warnings == ()
+
+
+def test_effective_pairs_of_streams_add_up(tmp_path):
+    parts = [stream_of_rare_values((1, 4), 0.3, 2000, seed) for seed in (0, 1)]
+    counts = [part._state.effective for part in parts]
+    parts[0] += parts[1]
+    np.testing.assert_allclose(parts[0]._state.effective, counts[0] + counts[1])
+    parts[0].save(tmp_path / "s.json")
+    loaded = nosplit.load_accumulator(tmp_path / "s.json")
+    np.testing.assert_array_equal(loaded._state.effective, parts[0]._state.effective)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NearCopyWarning")
+def test_half_line_models_in_streams():
+    """E score² is infinite: the closed form rejected the truth at .15."""
+    from scipy.stats import gamma
+
+    model = nosplit.models.from_scipy(gamma(1.2))
+    stream = nosplit.GoodnessOfFitAccumulator(model)
+    stream.update(model.sample(20_000, np.random.default_rng(1)))
+    with pytest.warns(UnsafeAsymptoticsWarning, match="rows carry"):
+        stream.result()
+
+
+def test_rare_categories_in_streams_of_two_variables():
+    rng = np.random.default_rng(2)
+    kernels = [(nosplit.Gaussian(1.0), nosplit.Gaussian(1.0))]
+    stream = nosplit.IndependenceAccumulator(kernels)
+    stream.update(*(1.0 * (rng.random((20_000, 1)) < 0.02) for _ in range(2)))
+    with pytest.warns(NosplitWarning, match=r"pairs carry a kernel|so p is 1"):
+        stream.result()
+
+
+def test_states_with_another_number_of_effective_pairs_are_damaged(tmp_path):
+    import json
+
+    path = tmp_path / "s.json"
+    stream_of_rare_values((1, 4), 0.3, 400, 0).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["state"]["effective"] = [1.0, 2.0]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with warnings.catch_warnings(), pytest.raises(InputError, match="damaged"):
+        nosplit.load_accumulator(path)
