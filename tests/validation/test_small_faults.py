@@ -21,8 +21,8 @@ from nosplit import (
 )
 
 
-def normal(*size):
-    return np.random.default_rng(0).normal(size=size)
+def normal(*size, seed=0):
+    return np.random.default_rng(seed).normal(size=size)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,17 @@ def test_chibar_lengths_against_its_statistic():
     method = nosplit.ChiBar(draws=50)
     expected = method(tau, root @ root.T).statistic
     np.testing.assert_allclose(method.lengths(tau, root @ root.T), expected)
+
+
+def test_numbers_of_rows_are_noted():
+    import pandas as pd
+
+    x, y = (pd.DataFrame({"id": np.arange(60) + k, "v": normal(60, seed=k)}) for k in (0, 60))
+    found = two_sample_test(x, y, calibration=Exact(99))
+    assert [note for note in found.notes if note.startswith("'id' alone")]
+    assert "'id' alone" in str(found)
+    without = two_sample_test(x, y, exclude="id", calibration=Exact(99))
+    assert without.notes == ()
 
 
 def test_default_kernels_are_not_called_near_copies():

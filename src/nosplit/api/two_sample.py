@@ -108,7 +108,10 @@ def two_sample_test(
         or "auto". For large files "sketch", or "adjacent" and "linear" with a closed form, for
         which rows must be in random order.
     calibration : Exact or name
-        "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto".
+        "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto". Exact over
+        the draws if rows are independent, and those of x and of y may change places under H₀.
+        Where rows depend on those before them, blocks of rows are swapped whole; the result is then
+        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -44,6 +44,7 @@ class Exact:
     samples, y among the observations of a unit for two variables. P(p ≤ α) ≤ α is then true over
     the data and the random draws together. Given a seed it is nearly true for 999 draws, and less
     so for few; where there are fewer than 20 times as many patterns as draws, none is drawn twice.
+    Rows that depend on those before them are never called exact: see `two_sample_test`.
 
     Parameters
     ----------

@@ -42,6 +42,10 @@ class KernelLine(NamedTuple):
     active: bool
 
 
+# How often a column tells rows apart that has no place in a comparison.
+APART = 0.999
+
+
 @dataclass(frozen=True)
 class Exchanged:
     """What changes places under the null hypothesis, where not any row with any other.
@@ -162,9 +166,15 @@ class TestResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the columns without being asked for, in sentences."""
+        """What was done to columns unasked, and which of them may be none to compare."""
         some = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
-        found = (note for encoding in some if encoding is not None for note in encoding.notes)
+        found = [note for encoding in some if encoding is not None for note in encoding.notes]
+        for name, column in zip(self.column_names, self.by_column, strict=False):
+            if column.told_apart is not None and column.told_apart >= APART:
+                found.append(
+                    f"{name!r} alone tells rows of x from rows of y: if it counts rows, or is the "
+                    "time by which they were divided, leave it out with `exclude`."
+                )
         return tuple(dict.fromkeys(found))
 
     def __iter__(self) -> Iterator[float]:

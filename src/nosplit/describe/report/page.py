@@ -85,6 +85,7 @@ def write(text: str, path: str | os.PathLike[str]) -> Path:
             stream.write(text)
         part.replace(target)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise _unwritable(target, error) from error
+    finally:
+        part.unlink(missing_ok=True)
     return target

@@ -1,0 +1,222 @@
+"""Faults on purpose: killed writers, full disks, several writers, threads, fork and spawn."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit import TwoSampleAccumulator, load_accumulator, load_profile, two_sample_test
+from nosplit.errors import FileError, InputError
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of POSIX")
+SOURCE = str(Path(nosplit.__file__).parents[1])
+KERNELS = [nosplit.Gaussian(1.0)]
+
+
+def normal(*size, seed=0):
+    return np.random.default_rng(seed).normal(size=size)
+
+
+def stream(n=40):
+    found = TwoSampleAccumulator(KERNELS, pairs="adjacent")
+    found.update(normal(n, 2), normal(n, 2, seed=1))
+    return found
+
+
+def reference():
+    return nosplit.profile(normal(400, 2), rows=60, frequencies=4, least=1)
+
+
+KINDS = {"state.json": (stream, load_accumulator), "reference.nsp": (reference, load_profile)}
+# A process that writes the same file again and again.
+WRITER = """
+import sys, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import nosplit
+load = nosplit.load_accumulator if sys.argv[1].endswith("json") else nosplit.load_profile
+kept = load(sys.argv[1])
+print("ready", flush=True)
+for _ in range(int(sys.argv[2])):
+    kept.save(sys.argv[1])
+"""
+
+
+def writer(path, times):
+    started = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), str(times)],
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert started.stdout.readline() == b"ready\n"
+    return started
+
+
+@pytest.mark.parametrize(
+    ("name", "blow"), [("state.json", signal.SIGKILL), ("reference.nsp", signal.SIGINT)]
+)
+def test_a_writer_that_is_killed(tmp_path, name, blow):
+    """The old file or the new one is there, whole."""
+    make, load = KINDS[name]
+    path = tmp_path / name
+    made = make()
+    made.save(path)
+    before = path.read_bytes()
+    started = writer(path, 10**6)
+    time.sleep(0.03)
+    started.send_signal(blow)
+    started.communicate(timeout=60)
+    assert path.read_bytes() == before
+    assert load(path).kernels == made.kernels
+
+
+def test_several_writers_at_once(tmp_path):
+    path, made = tmp_path / "state.json", stream()
+    made.save(path)
+    other = writer(path, 40)
+    for _ in range(20):
+        made.save(path)
+        load_accumulator(path)
+    assert other.communicate(timeout=60)[1] == b""
+    assert other.returncode == 0
+    load_accumulator(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["state.json"]
+
+
+@contextlib.contextmanager
+def no_room(size):
+    """Files may not become larger than this, as on a full disk."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_full_disk(tmp_path, name):
+    make, load = KINDS[name]
+    path, made = tmp_path / name, make()
+    made.save(path)
+    before = path.read_bytes()
+    with no_room(100), pytest.raises(FileError):
+        made.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    load(path)
+
+
+def test_a_report_on_a_full_disk(tmp_path):
+    x, y = normal(2, 30, 2)
+    found = two_sample_test(x, y, kernels=KERNELS, calibration=nosplit.Exact(19))
+    path = tmp_path / "report.html"
+    found.report(path=path)
+    before = path.read_bytes()
+    with no_room(100), pytest.raises(InputError, match="cannot be written"):
+        found.report(path=path)
+    assert path.read_bytes() == before
+
+
+def test_a_report_that_is_interrupted(tmp_path, monkeypatch):
+    """A part of the page stayed in the folder."""
+    x, y = normal(2, 30, 2)
+    found = two_sample_test(x, y, kernels=KERNELS, calibration=nosplit.Exact(19))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        found.report(path=tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Commands that are interrupted ------------------------------------------------------------------
+
+COMMANDS = {
+    "test a.csv b.csv --report r.html": "two_sample_test",
+    "gof a.csv --model normal:0,1": "goodness_of_fit_test",
+    "independence a.csv b.csv": "independence_test",
+    "power a.csv b.csv --n 100": "pilot",
+    "calibrate a.csv b.csv": "calibration_check",
+    "profile a.csv --out r.html": "profile",
+    "plan --n 100": "plan",
+    "demo": "two_sample_test",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ctrl_c_in_every_command(command, tmp_path, monkeypatch, capsys):
+    """130, a word, and nothing half-written."""
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        np.savetxt(f"{name}.csv", normal(30, 1), delimiter=",")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nosplit, COMMANDS[command], interrupted)
+    with pytest.raises(SystemExit) as ended:
+        nosplit.cli.main(command.split())
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "Stopped.\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+@pytest.mark.parametrize("command", ["accumulate a.csv b.csv", "merge s.json t.json"])
+def test_ctrl_c_while_a_state_is_written(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        np.savetxt(f"{name}.csv", normal(30, 2), delimiter=",")
+    for name in ("s.json", "t.json"):
+        stream().save(name)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        nosplit.cli.main([*command.split(), "--out", "s.json", "--force"])
+    assert ended.value.code == 130
+    capsys.readouterr()
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+# Threads and processes --------------------------------------------------------------------------
+
+
+def small_test(seed):
+    x, y = normal(2, 40, 2, seed=seed)
+    return two_sample_test(x, y, calibration=nosplit.Exact(39), rng=seed).pvalue
+
+
+def test_eight_threads_at_once():
+    seeds = range(16)
+    alone = [small_test(seed) for seed in seeds]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(small_test, seeds)) == alone
+
+
+@pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_processes(how):
+    alone = [small_test(seed) for seed in range(2)]
+    with multiprocessing.get_context(how).Pool(1) as pool:
+        assert pool.map_async(small_test, range(2)).get(timeout=120) == alone
