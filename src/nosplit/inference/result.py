@@ -43,7 +43,7 @@ class KernelLine(NamedTuple):
 
 
 # How often a column tells rows apart that has no place in a comparison.
-APART = 0.999
+APART = 0.99
 
 
 @dataclass(frozen=True)
