@@ -55,5 +55,3 @@ def test_distributions_of_scipy_as_they_are():
     assert goodness_of_fit_test(X + 9.0, stats.norm(), pairs="linear").reject(0.05)
     with pytest.raises(InputError, match=r"parameters set, as in `scipy.stats.norm\(...\)`"):
         goodness_of_fit_test(X, stats.norm)
-    with pytest.raises(InputError, match="density zero at the ends of its support"):
-        goodness_of_fit_test(X + 10.0, stats.expon())

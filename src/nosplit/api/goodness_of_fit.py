@@ -40,7 +40,7 @@ from nosplit.inference.simulation import simulate
 from nosplit.kernels import IMQ
 from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
-from nosplit.models.scipy import ScipyModel
+from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
@@ -150,7 +150,7 @@ def goodness_of_fit_test(
     score = as_model(read_if_path(score))
     data = one_sample(read_if_path(x), Options.of(scale, columns, exclude, nan_policy))
     x, scores = _check_rows(data, score, thin, dependent)
-    scaler, encoding = _scaler(data, x)
+    scaler, encoding = _scaler(data, score, x, scores)
     generator, chosen = check_rng(rng), as_method(method)
     sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     rows = _rows(*scaler(x, scores), kernels, generator if shuffle and not dependent else None)
@@ -161,7 +161,7 @@ def goodness_of_fit_test(
     else:
         sampling = isinstance(score, SamplingModel)
         how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        units, doubts = rows, [] if kind == SIMULATE else _doubts(rows, score)
+        units, doubts = rows, [] if kind == SIMULATE else _doubts(rows)
         if doubts and how.otherwise is not None:
             how, kind, doubts = how.otherwise, SIMULATE, []
         if isinstance(how.pairing, Sketch):
@@ -218,11 +218,16 @@ def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple
 Scaler = Callable[[Array, Array], tuple[Array, Array]]
 
 
-def _scaler(data: Sample, x: Array) -> tuple[Scaler, Encoding | None]:
-    """What puts rows and scores on the scale that kernels see, and the encoding that does."""
+def _scaler(data: Sample, model: Score, x: Array, scores: Array) -> tuple[Scaler, Encoding | None]:
+    """The function that puts rows and scores on the scale of kernels, and the encoding it uses."""
+
+    def plain(x: Array, scores: Array) -> tuple[Array, Array]:
+        return on_the_line(model, x, scores)
+
     if not data.scaled or data.encoding is None:
-        return lambda x, scores: (x, scores), data.encoding
-    return _standardise, data.encoding.scaled(*standardised(x))
+        return plain, data.encoding
+    encoding = data.encoding.scaled(*standardised(plain(x, scores)[0]))
+    return lambda x, scores: _standardise(*plain(x, scores)), encoding
 
 
 def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
@@ -278,14 +283,8 @@ def _sampled(
             yield _rows(*scaler(x[rows], scores[rows]), kernels, None)
 
 
-def _doubts(units: SteinUnits, score: Score) -> list[Caveat]:
-    """Why random signs and the closed form are not to be trusted, in the model or in the rows."""
-    if isinstance(score, ScipyModel) and not score.square_integrable:
-        text = (
-            "The model's score has no finite variance at an end of its support, so neither random "
-            "signs nor the closed form are right at any sample size: use calibration='simulate'."
-        )
-        return [(UnsafeAsymptoticsWarning, text)]
+def _doubts(units: SteinUnits) -> list[Caveat]:
+    """Why random signs and the closed form are not to be trusted, by the rows."""
     return few_effective_rows(units.effective_rows(), units.n_units)
 
 

@@ -3,27 +3,36 @@
 Anything with a method `score(x)` is a model; one with `sample(n, rng)` besides allows
 `calibration="simulate"`. `from_scipy` makes a model of a distribution of `scipy.stats`.
 
-A Stein test needs a density that is positive and differentiable on all of ℝᵖ, or that falls to 0
-at the ends of its support; `Laplace` has a kink at its centre, which does no harm.
+A Stein test needs a density that is positive and differentiable; `Laplace` has a kink at its
+centre, which does no harm. Where a support ends, the functions that are tested vanish (`Ends`).
 """
 
+from nosplit.models.bounded import Beta, Exponential, Gamma, Uniform
+from nosplit.models.ends import Ends
 from nosplit.models.laws import (
     GaussianMixture,
     Laplace,
     Model,
     MultivariateNormal,
+    Normal,
     SamplingModel,
     StudentT,
 )
 from nosplit.models.scipy import ScipyModel, from_scipy
 
 __all__ = [
+    "Beta",
+    "Ends",
+    "Exponential",
+    "Gamma",
     "GaussianMixture",
     "Laplace",
     "Model",
     "MultivariateNormal",
+    "Normal",
     "SamplingModel",
     "ScipyModel",
     "StudentT",
+    "Uniform",
     "from_scipy",
 ]

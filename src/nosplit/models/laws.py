@@ -18,8 +18,11 @@ __all__ = [
     "Laplace",
     "Model",
     "MultivariateNormal",
+    "Normal",
     "SamplingModel",
     "StudentT",
+    "model_rows",
+    "model_vector",
 ]
 
 Generator = np.random.Generator
@@ -64,22 +67,43 @@ class MultivariateNormal:
     cov: Array
 
     def __init__(self, mean: ArrayLike = 0.0, cov: ArrayLike = 1.0) -> None:
-        mean = _vector(mean, "mean")
+        mean = model_vector(mean, "mean")
         _set(self, mean=mean, cov=_spread(cov, len(mean), "cov"))
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x."""
-        return _precise(self.mean - _rows(x, self.mean), self.cov)
+        return _precise(self.mean - model_rows(x, self.mean), self.cov)
 
     def logpdf(self, x: ArrayLike, /) -> Array:
         """Logarithm of the density at the rows of x."""
-        sq, log_det = _mahalanobis(_rows(x, self.mean) - self.mean, self.cov)
+        sq, log_det = _mahalanobis(model_rows(x, self.mean) - self.mean, self.cov)
         return np.asarray(-0.5 * (sq + log_det + len(self.mean) * np.log(2.0 * np.pi)))
 
     def sample(self, n: int, rng: Generator, /) -> Array:
         """Draw n independent rows."""
         noise = rng.standard_normal((n, len(self.mean)))
         return np.asarray(self.mean + noise @ np.linalg.cholesky(self.cov).T)
+
+
+class Normal(MultivariateNormal):
+    """Independent normal columns.
+
+    Parameters
+    ----------
+    mean, sd : array_like, shape (p,)
+        Means and standard deviations; numbers for p = 1.
+
+    Examples
+    --------
+    >>> Normal(1.0, 2.0).score([[3.0]])
+    array([[-0.5]])
+    """
+
+    def __init__(self, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0) -> None:
+        spread = model_vector(sd, "sd")
+        if np.any(spread <= 0):
+            raise InputError(f"`sd` must be positive, got {sd!r}.")
+        super().__init__(mean, spread * spread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +156,14 @@ class GaussianMixture:
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x."""
-        x = _rows(x, self.means[0])
+        x = model_rows(x, self.means[0])
         share = special.softmax(self._components(x), axis=0)
         each = zip(share, self.means, self.covs, strict=True)
         return np.asarray(sum(-s[:, None] * _precise(x - m, c) for s, m, c in each))
 
     def logpdf(self, x: ArrayLike, /) -> Array:
         """Logarithm of the density at the rows of x."""
-        return np.asarray(special.logsumexp(self._components(_rows(x, self.means[0])), axis=0))
+        return np.asarray(special.logsumexp(self._components(model_rows(x, self.means[0])), axis=0))
 
     def sample(self, n: int, rng: Generator, /) -> Array:
         """Draw n independent rows."""
@@ -174,21 +198,21 @@ class StudentT:
     shape: Array
 
     def __init__(self, dof: float, loc: ArrayLike = 0.0, shape: ArrayLike = 1.0) -> None:
-        loc = _vector(loc, "loc")
+        loc = model_vector(loc, "loc")
         if not np.isfinite(dof) or not dof > 0:
             raise InputError(f"`dof` must be a positive finite number, got {dof!r}.")
         _set(self, dof=float(dof), loc=loc, shape=_spread(shape, len(loc), "shape"))
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x."""
-        centred = _rows(x, self.loc) - self.loc
+        centred = model_rows(x, self.loc) - self.loc
         sq, _ = _mahalanobis(centred, self.shape)
         factor = (self.dof + len(self.loc)) / (self.dof + sq)
         return -factor[:, None] * _precise(centred, self.shape)
 
     def logpdf(self, x: ArrayLike, /) -> Array:
         """Logarithm of the density at the rows of x."""
-        sq, log_det = _mahalanobis(_rows(x, self.loc) - self.loc, self.shape)
+        sq, log_det = _mahalanobis(model_rows(x, self.loc) - self.loc, self.shape)
         nu, p = self.dof, len(self.loc)
         constant = special.gammaln((nu + p) / 2) - special.gammaln(nu / 2)
         constant -= 0.5 * (p * np.log(nu * np.pi) + log_det)
@@ -221,7 +245,7 @@ class Laplace:
     scale: Array
 
     def __init__(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0) -> None:
-        loc, given = _vector(loc, "loc"), _vector(scale, "scale")
+        loc, given = model_vector(loc, "loc"), model_vector(scale, "scale")
         if len(given) not in (1, len(loc)) or np.any(given <= 0):
             raise InputError(
                 f"`scale` must be 1 or {len(loc)} positive numbers, got {given.tolist()}."
@@ -230,11 +254,11 @@ class Laplace:
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x (0 at a centre)."""
-        return np.asarray(-np.sign(_rows(x, self.loc) - self.loc) / self.scale)
+        return np.asarray(-np.sign(model_rows(x, self.loc) - self.loc) / self.scale)
 
     def logpdf(self, x: ArrayLike, /) -> Array:
         """Logarithm of the density at the rows of x."""
-        size = np.abs(_rows(x, self.loc) - self.loc) / self.scale
+        size = np.abs(model_rows(x, self.loc) - self.loc) / self.scale
         return np.asarray(-np.sum(size + np.log(2.0 * self.scale), axis=1))
 
     def sample(self, n: int, rng: Generator, /) -> Array:
@@ -250,7 +274,8 @@ def _set(model: object, **fields: object) -> None:
         object.__setattr__(model, name, value)
 
 
-def _vector(value: ArrayLike, name: str) -> Array:
+def model_vector(value: ArrayLike, name: str) -> Array:
+    """A finite vector of parameters, from one or from a number."""
     vector = np.atleast_1d(numeric(value, name).astype(np.float64))
     if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
         raise InputError(f"`{name}` must be a finite number or vector, got {value!r}.")
@@ -280,7 +305,7 @@ def _spread(value: ArrayLike, p: int, name: str) -> Array:
 def _simplex(weights: ArrayLike | None, k: int) -> Array:
     if weights is None:
         return np.full(k, 1.0 / k)
-    given = _vector(weights, "weights")
+    given = model_vector(weights, "weights")
     if len(given) != k or np.any(given <= 0) or abs(given.sum() - 1.0) > 1e-9:
         raise InputError(
             f"`weights` must be {k} positive numbers with sum 1, got {given.tolist()}."
@@ -288,7 +313,8 @@ def _simplex(weights: ArrayLike | None, k: int) -> Array:
     return np.asarray(given / given.sum())
 
 
-def _rows(x: ArrayLike, like: Array) -> Array:
+def model_rows(x: ArrayLike, like: Array) -> Array:
+    """Rows of as many columns as a model has."""
     rows = check_sample(x, "x", smallest=1).astype(np.float64, copy=False)
     if rows.shape[1] != len(like):
         raise InputError(

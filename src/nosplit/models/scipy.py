@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit._support.checks import check_sample
 from nosplit._support.types import Array
 from nosplit.errors import InputError
+from nosplit.models.ends import Ends
 
 __all__ = ["ScipyModel", "from_scipy"]
 
@@ -29,19 +29,21 @@ class ScipyModel:
     dist: Any
 
     @cached_property
-    def square_integrable(self) -> bool:
-        """Whether the score has a finite variance at the finite ends of the support.
-
-        Near an end the density goes as a power of the distance to it; the variance is finite for
-        powers above 1 only (gamma laws with a shape above 2). The wild bootstrap and the closed
-        form of the Stein test need it; samples drawn from the model do not.
-        """
-        return all(_order_of_zero(self.dist, end) > 1.0 + 1e-3 for end in _finite_ends(self.dist))
+    def ends(self) -> Ends | None:
+        """The ends of the support; None if there are none, or several columns."""
+        if not _finite_ends(self.dist):
+            return None
+        low, high = np.ravel(np.asarray(self.dist.support(), dtype=np.float64))
+        middle = float(self.dist.ppf(0.5))
+        scale = min(v for v in (middle - low, high - middle) if np.isfinite(v))
+        return Ends(*(np.array([float(v)]) for v in (low, high, scale)))
 
     def score(self, x: ArrayLike, /) -> Array:
         """∇ log q at the rows of x."""
         x = check_sample(x, "x", smallest=1).astype(np.float64, copy=False)
         self._check_inside(x)
+        if self.ends is not None:  # at an end there is no derivative
+            x = self.ends.inside(x)
         columns = [self._complex(x, j) for j in range(x.shape[1])]
         if any(c is None for c in columns):
             columns = [self._differences(x, j) for j in range(x.shape[1])]
@@ -134,11 +136,9 @@ def from_scipy(dist: Any) -> ScipyModel:
     Parameters
     ----------
     dist : frozen distribution
-        For example `scipy.stats.t(df=5)` or `scipy.stats.multivariate_t(loc, shape, df)`. At a
-        finite end of its support its density must be zero. Where it goes to zero no faster than
-        linearly (a gamma law with a shape of at most 2), the score has no finite variance: the
-        test is then right with samples drawn from the model (`calibration="simulate"`, what "auto"
-        takes), and neither with the wild bootstrap nor with the closed form.
+        For example `scipy.stats.t(df=5)` or `scipy.stats.multivariate_t(loc, shape, df)`. Where
+        its support ends, the functions that are tested vanish, so that its density need not: see
+        `nosplit.models.Ends`.
 
     Returns
     -------
@@ -155,28 +155,7 @@ def from_scipy(dist: Any) -> ScipyModel:
             f"`dist` must have a logpdf, as distributions of scipy.stats with their parameters "
             f"set have, got {dist!r}."
         )
-    for end in _finite_ends(dist):
-        inside = dist.logpdf(end)
-        if not np.isneginf(inside) and not np.isnan(inside):
-            raise InputError(
-                f"`dist` must have density zero at the ends of its support, got log density "
-                f"{float(inside):.4g} at {end:g}: the Stein identity fails there, and the test "
-                "would reject the true model. Transform the data to the whole line first."
-            )
     return ScipyModel(dist)
-
-
-def _order_of_zero(dist: Any, end: float) -> float:
-    """K where the density goes as |x - end|^k; inf where it goes faster than any power."""
-    other = [e for e in _finite_ends(dist) if e != end]
-    # A first step well inside, whatever the scale: a quantile of one in a million.
-    inside = float(dist.ppf(1e-6 if not other or end < other[0] else 1.0 - 1e-6))
-    step = inside - end
-    if step == 0.0 or not np.isfinite(step):
-        return np.inf
-    near, far = (float(dist.logpdf(end + f * step)) for f in (1.0, 2.0))
-    slope = (far - near) / math.log(2.0)
-    return slope if np.isfinite(slope) else np.inf
 
 
 def _finite_ends(dist: Any) -> list[float]:

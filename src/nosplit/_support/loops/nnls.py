@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.loops.jit import compiled
+from nosplit._support.loops.jit import compiled, compiled_inner
 
 __all__ = ["solve_batch"]
 
@@ -23,7 +23,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _TIE = 1e-9
 
 
-@compiled
+@compiled_inner
 def _factor(C: Any, index: Any, size: int, L: Any, dependent: float) -> bool:
     """Cholesky factor of C[index, index]; False if its last column depends on the others."""
     for i in range(size):
@@ -40,7 +40,7 @@ def _factor(C: Any, index: Any, size: int, L: Any, dependent: float) -> bool:
     return True
 
 
-@compiled
+@compiled_inner
 def _substitute(L: Any, size: int, right: Any, out: Any) -> None:
     """Solve L L^T out = right."""
     for i in range(size):
@@ -55,7 +55,7 @@ def _substitute(L: Any, size: int, right: Any, out: Any) -> None:
         out[i] = total / L[i, i]
 
 
-@compiled
+@compiled_inner
 def _solve_passive(
     C: Any, t: Any, index: Any, size: int, L: Any, right: Any, step: Any, out: Any
 ) -> None:
@@ -73,7 +73,7 @@ def _solve_passive(
         out[i] += step[i]
 
 
-@compiled
+@compiled_inner
 def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
     """The coordinate whose increase helps most, or -1 at the optimum (relative tolerance).
 
@@ -95,7 +95,7 @@ def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
     return chosen
 
 
-@compiled
+@compiled_inner
 def _step(x: Any, trial: Any, index: Any, size: int) -> int:
     """Move x towards the trial solution until an entry is 0; that entry's place, -1 if none."""
     ratio, leaving = 1.0, -1
@@ -116,7 +116,7 @@ def _step(x: Any, trial: Any, index: Any, size: int) -> int:
     return leaving
 
 
-@compiled
+@compiled_inner
 def _solve_one(C: Any, t: Any, dependent: float, room: Any, x: Any) -> None:
     d = t.shape[0]
     L, right, change, trial, index, blocked = room

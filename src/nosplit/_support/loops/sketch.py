@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.loops.jit import compiled, compiled_fast, to_bits
+from nosplit._support.loops.jit import compiled, compiled_fast, compiled_inner, to_bits
 
 __all__ = [
     "add_bins",
@@ -170,7 +170,7 @@ def add_pairs(
 _64, _32, _16, _8, _4, _2, _1 = (np.uint64(2**k) for k in range(6, -1, -1))
 
 
-@compiled
+@compiled_inner
 def _search(values: Any, edges: Any, place: Any) -> None:
     """Number of the 127 edges below each value.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 # numba's cache does not notice changes in another file: after one there, touch this one.
 from nosplit._support.loops.bases import L1, SQ, touch, two_sample_bases
-from nosplit._support.loops.jit import compiled, compiled_fast, from_bits, to_bits
+from nosplit._support.loops.jit import compiled, compiled_fast, compiled_inner, from_bits, to_bits
 
 __all__ = [
     "GAUSSIAN",
@@ -84,7 +84,7 @@ def exp(x: Any, scale: float, out: Any) -> None:
         out[i] = from_bits(to_bits(q) + (to_bits(t) << 52))
 
 
-@compiled
+@compiled_inner
 def _profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
     """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
     if kind in (GAUSSIAN, LAPLACE):
@@ -133,7 +133,7 @@ def square(value: Any, times: int, out: Any) -> None:
             out[i] *= out[i]
 
 
-@compiled
+@compiled_inner
 def _combine(value: Any, size: int, weights: Any, first: int, start: int, target: Any) -> None:
     """Target += Σ_c weights[c] value[c], for the combinations of a group."""
     constant = weights.shape[1] == 1
@@ -157,7 +157,7 @@ def _combine(value: Any, size: int, weights: Any, first: int, start: int, target
                 target[i] += weight_of[i] * part[i]
 
 
-@compiled
+@compiled_inner
 def _fourth_powers(value: Any, size: int, out: Any, weights: Any, target: Any) -> None:
     """`square` twice and `_combine` in one pass, for four combinations."""
     a, b = value[:size], value[size : 2 * size]
@@ -259,7 +259,7 @@ def is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
     return total < np.inf
 
 
-@compiled
+@compiled_inner
 def _rows_at(index: Any, listed: bool, at: int, size: int, rows: Any) -> None:
     """Rows ia, ib, ja, jb of the pairs from `at` on, from lists, (4, M), or first rows and steps.
 
@@ -308,8 +308,9 @@ def two_sample_values(
         evaluate(program, sq, l1, dot, signs, slots, h, at, size)
         if not is_finite(want, sq, l1, size):
             h[:, at] = np.nan
-        for u in linear:
-            h[u, at : at + size] = cross[:size]
+        for u in linear:  # one by one: an assignment of slices compiles the words of its error, too
+            for i in range(size):
+                h[u, at + i] = cross[i]
 
 
 @compiled

@@ -22,6 +22,7 @@ from nosplit.inference.questions import GOODNESS
 from nosplit.kernels import Kernel
 from nosplit.kernels.derived.stein import SteinBank
 from nosplit.models import Model
+from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
 
 __all__ = ["GoodnessOfFitAccumulator"]
@@ -110,7 +111,7 @@ class GoodnessOfFitAccumulator(Accumulator):
         state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
         if rows is not None:
             rows = np.ascontiguousarray(rows, dtype=np.float64)
-            batch = rows, scores_of(self._score, rows)
+            batch = on_the_line(self._score, rows, scores_of(self._score, rows))
             check_sizes(batch)  # scores may be larger than rows
             state, self._encoding = self._flow.feed(state, batch), side.encoding
         self._state = state
