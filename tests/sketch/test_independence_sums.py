@@ -208,7 +208,7 @@ def test_result_of_a_sketch():
     assert result.n_used + result.n_left_out == 5000
     assert result.n_units * (result.n_units - 1) // 2 == result.n_pairs
     assert len(result.kernels) == len(default_tensors(1.0, 1.0))
-    assert "⊗" in str(result)
+    assert "⊗" in result.summary()
 
 
 @pytest.mark.parametrize("kind", ["names", "table", "own kernel", "polynomial", "given"])

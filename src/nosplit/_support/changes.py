@@ -19,8 +19,9 @@ __all__ = [
     "percent",
 ]
 
-# Standard errors from which a change of a median, a spread or a share is worth a word.
-WORTH = 3.0
+# Standard errors from which a change of a median, a spread or a share is worth a word, and from
+# which one is if nothing else is.
+WORTH, LIKELY = 3.0, 2.0
 # A normal law's interquartile range in standard deviations, and the error of a median in them.
 NORMAL_IQR, MEDIAN_ERROR, IQR_ERROR = 1.349, 1.2533, 1.573
 # A spread below this share of the other is rounding.
@@ -89,6 +90,7 @@ class Change:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the largest there are
 def change_of_numbers(
     apart: float,
     quartiles: Array,
@@ -104,19 +106,20 @@ def change_of_numbers(
     own = (quartiles[:, 2] - quartiles[:, 0]) / NORMAL_IQR
     first, second = quartiles[:, 1]
     size = float(np.hypot(*(own * np.sqrt([n, m]) / np.sqrt(n + m))))
-    alike = own.min() > ROUNDING * own.max()
-    ratio = float(own[1] / own[0]) if alike else None
-    words = _missing_words(missing, sizes)
-    error = np.hypot(*(own / np.sqrt([n, m])))
-    if abs(second - first) > WORTH * MEDIAN_ERROR * error:
-        words.append(f"median {say(first)} → {say(second)}")
-    if ratio is not None and abs(np.log(ratio)) > WORTH * IQR_ERROR * np.sqrt(1 / n + 1 / m):
-        words.append(f"spread × {ratio:.3g}")
+    ratio = _finite(own[1] / own[0]) if own.min() > ROUNDING * own.max() else None
+    noise = float(np.sqrt(1 / n + 1 / m))
+    error = MEDIAN_ERROR * float(np.hypot(*(own / np.sqrt([n, m]))))
+    told = [(f"median {say(first)} → {say(second)}", _in_errors(abs(second - first), error))]
+    if ratio is not None:
+        told.append((f"spread × {ratio:.3g}", abs(np.log(ratio)) / (IQR_ERROR * noise)))
+    words = _missing_words(missing, sizes) + [text for text, size in told if size > WORTH]
+    if not words:  # what is less sure, before nothing is said
+        words = [text for text, size in sorted(told, key=lambda t: -t[1])[:1] if size > LIKELY]
     # The mean of Kolmogorov's law: what the largest difference is by chance.
-    by_chance = 0.8687 * np.sqrt(1 / n + 1 / m)
+    by_chance = 0.8687 * noise
     return Change(
         _told_apart(_beyond(apart, by_chance), missing, sizes),
-        float(second - first) / size if size > 0 else None,
+        _finite((second - first) / size) if size > 0 else None,
         ratio,
         _pair(missing),
         words=", ".join(words) or SHAPE,
@@ -179,6 +182,17 @@ def _told_apart(apart: float, missing: Sequence[float], sizes: Sequence[int]) ->
     gone = float(np.mean(missing))
     by_chance = np.sqrt(gone * (1.0 - gone) * (1 / sizes[0] + 1 / sizes[1]) * 2.0 / np.pi)
     return 0.5 + 0.5 * max(apart, _beyond(abs(missing[0] - missing[1]), float(by_chance)))
+
+
+def _in_errors(size: float, error: float) -> float:
+    """A change in standard errors, which a column of few values may not have."""
+    if size == 0.0:
+        return 0.0
+    return float(size / error) if error > 0 else np.inf
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 def _beyond(size: float, by_chance: float) -> float:

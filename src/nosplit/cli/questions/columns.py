@@ -14,16 +14,21 @@ from nosplit._support.checks import resolve
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
 from nosplit.api.against_profile import is_profile
+from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
 from nosplit.cli.shared.options import (
     Alpha,
     Columns,
+    Decimal,
+    Encoding,
     Exclude,
     ExitCode,
     Json,
     MinEffect,
     NanPolicy,
     NoShuffle,
+    SampleRows,
     Seed,
+    Separator,
     Workers,
 )
 from nosplit.cli.shared.printing import as_options, check_effect, is_large, print_json
@@ -55,6 +60,10 @@ def columns_command(
     columns: Columns = None,
     exclude: Exclude = None,
     nan_policy: NanPolicy = "auto",
+    sample: SampleRows = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     workers: Workers = None,
     as_json: Json = False,
     exit_code: ExitCode = False,
@@ -68,10 +77,14 @@ def columns_command(
     check_effect(min_effect, exit_code)
     resolve(adjust, METHODS, "adjust")
     without_rows = is_profile(ref) or is_profile(cur)
+    check_sampled(sample, without_rows, False)
+    x, y = (text_file(path, sep, decimal, encoding) for path in (ref, cur))
+    if sample is not None:
+        x, y = (all_or_some(path, sample, seed + i) for i, path in enumerate((x, y)))
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur), unwarned():
         tests = nosplit.column_tests(
-            ref,
-            cur,
+            x,
+            y,
             alpha=alpha,
             pairs_of_columns=pairs_of_columns,
             draws=draws,

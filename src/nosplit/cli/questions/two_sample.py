@@ -137,6 +137,6 @@ def compare(
     size = told_apart(result, alpha)
     if not without_rows and (size is None or size < min_effect):
         # What no column shows alone, what the test learned may.
-        learned = nosplit.explain(result, ref, cur).effect.separation
+        learned = nosplit.explain(result, x, y).effect.separation
         size = learned if size is None else max(size, learned)
     raise typer.Exit(int(is_large(size, min_effect)))
