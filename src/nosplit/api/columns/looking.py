@@ -92,9 +92,12 @@ def look_at_columns(
         x, y, options = opened.whole(options)
     data = two_samples(x, y, options).checked()
     n, m, _ = data.shape
-    if max(n, m) <= MOST_ROWS or min(n, m) < FEWEST_ROWS:
-        seen = _by_rows(data, rng, shuffle, pairs)
-    else:
+    lag = 0
+    if few := max(n, m) <= MOST_ROWS or min(n, m) < FEWEST_ROWS:
+        data, lag = _checked(data, shuffle)
+    if few and not (lag and min(n, m) >= FEWEST_ROWS // 2):
+        seen = _by_rows(data, lag, rng, shuffle, pairs)
+    else:  # cells; where rows depend on those before them, of blocks of rows
         sides = Sides(*sides_of(data), workers, progress)
         found = sketch_columns(sides, data.settled(options), rng, shuffle)
         seen = _in_cells(found.sketched, found.encoding, found.n_rows, rng, pairs)
@@ -113,13 +116,21 @@ def _in_cells(
     return Looked(columns, encoding, sketched.n_used, n_rows, sketched.lag, sketched.block)
 
 
-def _by_rows(data: Samples, rng: np.random.Generator, shuffle: bool, pairs: bool) -> Looked:
-    """Exchange rows one by one; of a sample that is many times the other, some."""
+def _checked(data: Samples, shuffle: bool) -> tuple[Samples, int]:
+    """Finite rows, and up to which lag they depend on those before them."""
     x, y = check_samples(data.x, data.y)
     with naming(x=x, y=y):
         check_finite(x, "x")
         check_finite(y, "y")
     lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
+    return replace(data, given=(x, y)), lag
+
+
+def _by_rows(
+    data: Samples, lag: int, rng: np.random.Generator, shuffle: bool, pairs: bool
+) -> Looked:
+    """Exchange rows one by one; of a sample that is many times the other, some."""
+    x, y = data.rows
     n_rows, most = len(x) + len(y), max(MOST_ROWS, MOST_RATIO * min(len(x), len(y)))
     x, y = (_dealt(sample, most, rng if shuffle else None) for sample in (x, y))
     encoding = data.encoding
