@@ -44,6 +44,7 @@ def test_layers_are_those_of_the_import_contract():
     contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
     layers = contracts["tool"]["importlinter"]["contracts"][0]["layers"]
     height = {name: -i for i, layer in enumerate(layers) for name in re.findall(r"\w+", layer)}
+    assert {name for group in groups for name in group} == set(height)
     for lower, higher in pairwise(groups):
         assert max(height[name] for name in lower) < min(height[name] for name in higher)
 

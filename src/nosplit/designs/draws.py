@@ -34,7 +34,7 @@ def _generator(key: int, first: int) -> np.random.Generator:
 
 @dataclass(frozen=True, eq=False)
 class BlockDraws:
-    """RowLabels of two samples, permuted inside blocks.
+    """Labels of two samples, permuted inside blocks.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class BlockDraws:
 
 @dataclass(frozen=True, eq=False)
 class SampleDraws:
-    """RowLabels of several samples, permuted among all units.
+    """Labels of several samples, permuted among all units.
 
     Squares of the sums of the samples are divided by their sizes and added, which makes n_k times
     the squared distance of each sample's mean from the mean of all.
