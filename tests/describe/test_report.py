@@ -126,6 +126,18 @@ def write(tmp_path):
 # What it says -----------------------------------------------------------------------------------
 
 
+def test_what_changed_comes_before_all_else(write, of_people_written):
+    text = Page(of_people_written).text
+    assert text.index("What changed") < text.index("How large it is")
+    assert "<strong>spread × " in of_people_written
+    assert "-town" in of_people_written.split('id="changed"')[1].split("</section>")[0]
+    private = write(of_people(), *people(), rows=False).split('id="changed"')[1]
+    private = private.split("</section>")[0]
+    assert "-town" not in private
+    assert "spread × " in private
+    assert "No column differs by itself" in write(nosplit.two_sample_test(*samples()[:1] * 2))
+
+
 def test_verdict_comes_first_in_plain_words(write):
     text = Page(write(differing(), *samples(), labels=("before", "after"))).text
     assert "about 1 time in 100 by chance (p = 0.0100)" in text
