@@ -68,6 +68,21 @@ def test_chibar_lengths_against_its_statistic():
     np.testing.assert_allclose(method.lengths(tau, root @ root.T), expected)
 
 
+def test_layouts_share_what_is_compiled():
+    """Arrays of pandas lie by columns: loops were compiled again, for ten seconds."""
+    from nosplit._support.loops.values import two_sample_moments
+
+    x, y = normal(2, 400, 3)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    options = {"kernels": "paper1", "pairs": "linear", "calibration": "asymptotic"}
+    two_sample_test(x, y, **options)
+    before = len(two_sample_moments.signatures)
+    for layout in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], fixed, x[::-1].copy()[::-1]):
+        two_sample_test(layout, y, **options)
+    assert len(two_sample_moments.signatures) == before
+
+
 def test_numbers_of_rows_are_noted():
     import pandas as pd
 

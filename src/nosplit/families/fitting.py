@@ -108,6 +108,8 @@ def fitted_units(
 
     Rows that are `paired` are units: both samples are dealt in the same order.
     """
+    # Compiled loops are made anew for every layout, and for what may not be written to.
+    x, y = (np.require(sample, requirements=["C", "W"]) for sample in (x, y))
     orders = [Natural() if rng is None else shuffled(len(s), rng) for s in (x, y)]
     orders = orders[:1] * 2 if paired else orders
     units = two_sample_units(x, y, orders[0], orders[1], Bank(()))
