@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.types import Array
-from nosplit.errors import InputError, NonFiniteError
+from nosplit._support.warn import warn
+from nosplit.errors import InputError, NonFiniteError, NosplitWarning
 
 __all__ = [
     "Seed",
@@ -38,6 +39,8 @@ __all__ = [
 
 # Samples of more bytes than this are not read for the check alone: see `api/two_sample`.
 LARGE = 1 << 20
+# Whole numbers up to here are floats, too.
+LARGEST_WHOLE = 1 << 53
 T = TypeVar("T")
 
 # Variances that have a reciprocal in double precision, with room for a factor of 10,000.
@@ -90,6 +93,7 @@ def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
         reason = str(error).rstrip(".")
         raise InputError(f"`{name}` must be a rectangular array of numbers: {reason}.") from error
     if array.dtype.kind in "biu":
+        _warn_of_rounding(array, name)
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
         raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}{_of(value)}.")
@@ -97,6 +101,18 @@ def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
         with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite
             array = array.astype(np.float64)
     return array
+
+
+def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
+    """Say where whole numbers are too large for floats to tell them apart."""
+    if array.dtype.itemsize < 8 or array.size == 0 or array.dtype.kind == "b":
+        return
+    if max(int(array.max()), -int(array.min())) > LARGEST_WHOLE:
+        text = (
+            f"`{name}` holds whole numbers beyond 2⁵³, which are rounded. Subtract a common offset "
+            "first, or leave out what only names rows."
+        )
+        warn(text, NosplitWarning)
 
 
 def _of(value: object) -> str:
