@@ -108,5 +108,5 @@ def gof(
         )
     title = f"{sample} and {model if scores is None else scores}"
     options = {"rng": seed, "shuffle": not no_shuffle, "dependent": dependent, "thin": thin}
-    write_report(result, path=report, alpha=alpha, title=title, options=options)
+    write_report(result, x, score, path=report, alpha=alpha, title=title, options=options)
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

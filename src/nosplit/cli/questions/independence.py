@@ -126,7 +126,7 @@ def independence(
     options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
     if strata is not None:
         options["strata"] = strata
-    write_report(result, path=report, alpha=alpha, title=title, options=options)
+    write_report(result, left, right, path=report, alpha=alpha, title=title, options=options)
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 

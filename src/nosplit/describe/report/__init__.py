@@ -13,9 +13,11 @@ from nosplit.describe.explain import FEWEST_ROWS, explain, stratified
 from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
 from nosplit.describe.report.page import check_target, render, write
+from nosplit.describe.report.pictured.dependence import seen_of_dependence
+from nosplit.describe.report.pictured.fit import seen_of_fit
 from nosplit.describe.report.samples import read
 from nosplit.errors import InputError
-from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.questions import GOODNESS, INDEPENDENCE, TWO_SAMPLE
 from nosplit.inference.result import TestResult
 
 __all__ = ["check_target", "report"]
@@ -45,8 +47,9 @@ def report(
     res : TestResult
         The result.
     x, y : array_like, table or path, optional
-        The data of the test, as it was given to it. Without it the report says nothing of columns
-        and rows; of files that are too large to be read whole, it looks at some rows.
+        The data of the test, as it was given to it: two samples, two variables, or a sample and its
+        model. Without it the report says nothing of columns and rows; of files that are too large
+        to be read whole, it looks at some rows.
     path : path-like
         Where to write it. A file that is there is replaced.
     alpha : float
@@ -93,8 +96,12 @@ def report(
 def _data_parts(
     res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: PageChoices
 ) -> dict[str, Any]:
-    """What needs the data: nothing without it, and nothing for tests of other questions."""
-    nothing = {"effect": None, "differs": None}
+    """What needs the data: nothing without it."""
+    nothing: dict[str, Any] = {"effect": None, "differs": None, "seen": None}
+    if res.question == GOODNESS:
+        return nothing | {"seen": seen_of_fit(res, x, y, page)}
+    if res.question == INDEPENDENCE:
+        return nothing | {"seen": seen_of_dependence(res, x, y, page)}
     if res.question != TWO_SAMPLE or (x is None and y is None) or stratified(res):
         return nothing
     if x is None or y is None:
@@ -103,7 +110,7 @@ def _data_parts(
     if min(sample.n for sample in data.samples) < FEWEST_ROWS:
         return nothing | {"few": FEWEST_ROWS}
     told = explain(res, x, y)
-    return {"effect": effect(told, page, data), "differs": differs(told, page, data)}
+    return nothing | {"effect": effect(told, page, data), "differs": differs(told, page, data)}
 
 
 def _decided(

@@ -16,7 +16,7 @@ import numpy as np
 from nosplit._support.lazy import extra
 from nosplit._support.types import Array
 
-__all__ = ["histogram", "null_law"]
+__all__ = ["FIRST", "INK", "SECOND", "histogram", "null_law", "svg_of"]
 
 # Stand-ins for the page's own colours, which follow its light or dark scheme.
 INK, FIRST, SECOND = "#010203", "#040506", "#070809"
@@ -55,7 +55,7 @@ def histogram(x: Array, y: Array, *, key: str, dates: bool = False) -> str:
         if dates and edges[0] > -7e5 and edges[-1] < 2.9e6:  # the years that calendars know
             _date_axis(ax)
 
-    return _svg(draw, (3.6, 1.9), f"column {key}")
+    return svg_of(draw, (3.6, 1.9), f"column {key}")
 
 
 def _date_axis(ax: Any) -> None:
@@ -121,10 +121,10 @@ def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: f
         ax.set_ylim(bottom=0.0)
         ax.set_xlabel("statistic")
 
-    return _svg(draw, (4.8, 2.1), "null")
+    return svg_of(draw, (4.8, 2.1), "null")
 
 
-def _svg(draw: Any, size: tuple[float, float], key: str) -> str:
+def svg_of(draw: Any, size: tuple[float, float], key: str) -> str:
     """The SVG element of a drawing: no date, no size of its own, the page's colours."""
     matplotlib = extra("matplotlib", "report")
     figure = extra("matplotlib.figure", "report")

@@ -1,0 +1,1 @@
+"""Pictures and sizes in reports of goodness of fit and of independence."""
