@@ -37,7 +37,7 @@ __all__ = [
     "resolve",
 ]
 
-# Samples of more bytes than this are not read for the check alone: see `api/two_sample`.
+# Samples of more bytes than this are not read for the check alone: see `api/ways/pairs`.
 LARGE = 1 << 20
 # Whole numbers up to here are floats, too.
 LARGEST_WHOLE = 1 << 53

@@ -1,54 +1,24 @@
-"""The two-sample test: validate → plan → sum cells, or look at pairs → result."""
+"""The two-sample test: what is asked for, and the first way to an answer that serves."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from nosplit._support.checks import Seed, check_finite, check_flags, check_rng, naming
-from nosplit.api.against_profile import against_profile, draws_of, is_profile
-from nosplit.api.evidence import look_for, pooled_outcome
-from nosplit.api.witness.folds import witness_test
-from nosplit.api.witness.result import WitnessResult
-from nosplit.data.changes import column_changes
-from nosplit.data.files.opening import is_path
-from nosplit.data.options import AUTO, Options, by_policy
-from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import correlated_rows
+from nosplit._support.checks import Seed, check_flags, check_rng
+from nosplit.api.ways.call import Call, answer
+from nosplit.api.ways.witness import check_witness, policy_of, with_witness
+from nosplit.data.options import Options, by_policy
 from nosplit.designs.labels import label_policy
-from nosplit.designs.two_sample import DesignLabels, designed_test, swapped_in
-from nosplit.engines.devices import lies_on_device, mover, on_device
-from nosplit.engines.files.two_sample import open_both
-from nosplit.engines.memory import sides_of
-from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, sketch_test
-from nosplit.engines.verdict import sketch_result
-from nosplit.errors import InputError
-from nosplit.families.fitting import fitted_units
-from nosplit.families.two_sample import Paired
-from nosplit.inference.calibrations import BLOCKS, Exact
-from nosplit.inference.caveats import dependent_rows, unequal_caveats
-from nosplit.inference.outcome import to_result
-from nosplit.inference.planning.choice import choose
-from nosplit.inference.planning.costs import sizes_of
-from nosplit.inference.planning.plan import Plan
-from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.designs.two_sample import DesignLabels
+from nosplit.engines.sketching import Asked
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run, sees_all
-from nosplit.kernels.defaults.recipes import Kernels, Recipe
+from nosplit.inference.run import as_method
+from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
-from nosplit.pairs.pairing import Blocks, Complete, Pairing, Sketch, units_in_pairs
-from nosplit.sketch.dealing import BLOCK_LAGS
+from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["two_sample_test"]
-
-# Columns with adjusted p-values up to here are described.
-LOOSEST = 0.1
-# Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
-FEW_SWAPS = 10
 
 
 def two_sample_test(
@@ -182,220 +152,17 @@ def two_sample_test(
     check_flags(shuffle=shuffle, progress=progress, paired=paired)
     labels = DesignLabels(strata, groups, label_policy(nan_policy))
     labels.check(paired=paired)
+    check_witness(witness, x, y, designed=paired or labels.given)
     generator = check_rng(rng)
-    if isinstance(kernels, str) and kernels == "default":
-        kernels = None
+    kernels = None if isinstance(kernels, str) and kernels == "default" else kernels
     sketch = pairs if isinstance(pairs, Sketch) else Sketch()
     chosen = as_method(method)
 
     def attempt(policy: str) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        asked = Asked(
-            options, kernels, chosen, sketch, calibration, budget, shuffle, paired, labels
-        )
-        return _tested(x, y, asked, pairs, generator, workers, progress, device)
+        how = Asked(options, kernels, chosen, sketch, calibration, budget, shuffle, paired, labels)
+        return answer(Call(x, y, how, pairs, generator, workers, progress, device))
 
-    if witness is not None and (paired or strata is not None or groups is not None):
-        raise InputError(
-            "`witness` takes rows to be independent: not with paired, strata or groups."
-        )
-    if is_profile(x) or is_profile(y):  # it says what is done
-        if witness is not None:
-            raise InputError("`witness` needs the rows of both samples, and a profile has none.")
-        return attempt("raise" if nan_policy == AUTO else nan_policy)
-    result = by_policy(nan_policy, attempt, generator)
-    if witness is None:
-        return result
+    result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
-    told = witness_test(x, y, estimator=witness, rng=generator, **picks)
-    return _joined(result, told)
-
-
-def _joined(result: TestResult, told: WitnessResult) -> TestResult:
-    """A result to which a witness contributes: they share the data, so that each has half."""
-    log_pvalue = min(0.0, math.log(2.0) + min(result.log_pvalue, told.log_pvalue))
-    return replace(result, log_pvalue=log_pvalue, witness=told)
-
-
-def _tested(
-    x: Any,
-    y: Any,
-    asked: Asked,
-    pairs: Pairing | str | int,
-    generator: np.random.Generator,
-    workers: int | None,
-    progress: bool,
-    device: Any,
-) -> TestResult:
-    """Find the samples, plan and test."""
-    options, paired, labels = asked.options, asked.paired, asked.labels
-    if is_profile(x) or is_profile(y):
-        _check_no_design("a profile, which keeps no rows", paired or labels.given)
-        return _with_profile(x, y, asked, pairs, generator, workers)
-    if is_path(x) or is_path(y):
-        opened = open_both(x, y)
-        if opened.large:
-            _check_no_design("files that are not read whole", labels.given)
-        moved = None if device is None else mover(device)
-        found = (
-            opened.test(asked, pairs, generator, workers, progress, moved) if opened.large else None
-        )
-        if found is not None:
-            return _said_paired(found) if paired else found
-        x, y, options = opened.whole(options)
-        asked = replace(asked, options=options)
-    if labels.given:
-        return _by_design(x, y, asked, options, pairs, generator, workers)
-    if (device is not None or lies_on_device(x, y)) and not paired:
-        found = on_device(x, y, asked, pairs, generator, workers, progress, device)
-        if found is not None:
-            return _with_changes(found, (x, y))
-    data = two_samples(x, y, options, paired=paired).checked()
-    recipe = data.recipe(asked.kernels)
-    plan = choose(
-        sizes_of(*data.shape, recipe),
-        pairs=pairs,
-        calibration=asked.calibration,
-        method=asked.method,
-        budget=asked.budget,
-    )
-    if isinstance(plan.pairing, Sketch):
-        sides = Sides(*sides_of(data), workers, progress)
-        asked = replace(asked, options=data.settled(options))
-        result = sketch_test(sides, asked, rng=generator, workers=workers)
-    else:
-        result = _by_pairs(data, recipe, plan, asked, generator, workers, progress)
-    return _with_changes(_said_paired(result) if paired else result, (x, y))
-
-
-def _check_no_design(what: str, given: bool) -> None:
-    if given:
-        raise InputError(
-            f"`paired`, `strata` and `groups` need the rows, and do not go with {what}. Read the "
-            "rows, or some of them, into tables or arrays first."
-        )
-
-
-def _said_paired(result: TestResult) -> TestResult:
-    """The result with a word on what was exchanged."""
-    return replace(result, design=swapped_in(result.n_used // 2))
-
-
-def _by_design(
-    x: Any,
-    y: Any,
-    asked: Asked,
-    options: Options,
-    pairs: Pairing | str | int,
-    rng: np.random.Generator,
-    workers: int | None,
-) -> TestResult:
-    """Exchange units inside strata, or whole groups."""
-    result = designed_test(
-        x,
-        y,
-        asked.labels,
-        options=options,
-        kernels=asked.kernels,
-        method=asked.method,
-        pairs=pairs,
-        calibration=asked.calibration,
-        budget=asked.budget,
-        rng=rng,
-        shuffle=asked.shuffle,
-        workers=workers,
-    )
-    # What changed between all rows of x and all of y may be what strata explain.
-    return result if asked.labels.strata is not None else _with_changes(result, (x, y))
-
-
-def _with_profile(
-    x: Any,
-    y: Any,
-    asked: Asked,
-    pairs: Pairing | str | int,
-    rng: np.random.Generator,
-    workers: int | None,
-) -> TestResult:
-    """Compare a sample with a profile."""
-    flips = draws_of(asked.calibration)
-    both = against_profile(
-        x,
-        y,
-        asked.options,
-        kernels=asked.kernels,
-        pairs=pairs,
-        rng=rng,
-        shuffle=asked.shuffle,
-        workers=workers,
-    )
-    result = sketch_result(
-        both.sketched,
-        method=asked.method,
-        flips=flips,
-        rng=rng,
-        n_rows=both.n_rows,
-        encoding=both.profile.encoding,
-        workers=workers,
-        turned=is_profile(x) and not is_profile(y),  # there, the new sample comes first
-    )
-    return replace(result, reference=both.profile.summary)
-
-
-def _by_pairs(
-    data: Samples,
-    recipe: Recipe,
-    plan: Plan,
-    asked: Asked,
-    rng: np.random.Generator,
-    workers: int | None,
-    progress: bool,
-) -> TestResult:
-    """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
-    x, y = check_samples(data.x, data.y)
-    n_rows = len(x) + len(y) + data.left_out
-    looks = sees_all(recipe, asked.method, plan)
-    # Pairs may share what comes and goes: swaps need their differences to be independent.
-    lag = max(correlated_rows(rows) for rows in ((x - y,) if asked.paired else (x, y)))
-    block = BLOCK_LAGS * lag if lag and plan.flips else 1
-    if block > 1:  # as many rows of either, in their order
-        x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
-    with naming(x=x, y=y):
-        tiny = len(x) <= FEW_SWAPS and not asked.paired
-        if looks and block == 1 and (len(x) != len(y) or tiny):
-            outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
-            n_units = n_used = len(x) + len(y)
-        else:
-            shuffling = rng if asked.shuffle and block == 1 else None
-            units = fitted_units(x, y, recipe, shuffling, paired=asked.paired)
-            units = replace(units, block=block) if isinstance(units, Paired) else units
-            if isinstance(plan.pairing, Blocks | Complete):
-                # Their tiles take a distance that is not a number for a large one.
-                check_finite(x, "x")
-                check_finite(y, "y")
-            look = look_for(units, data.encoding, workers) if looks else None
-            outcome = run(units, asked.method, plan, rng, workers, progress, look)
-            kernels, n_units = units.bank.kernels, units.n_units
-            n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
-            if len(x) != len(y):
-                outcome = outcome.noting(unequal_caveats(outcome, n_units))
-    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
-    return to_result(
-        outcome.noting([dependent_rows(lag, block)] if lag else []),
-        question=TWO_SAMPLE,
-        kernels=kernels,
-        n_units=n_units,
-        n_used=n_used,
-        n_left_out=n_rows - n_used,
-        columns=data.columns,
-        encoding=data.encoding,
-        default=recipe.default,
-    )
-
-
-def _with_changes(result: TestResult, samples: tuple[Any, Any]) -> TestResult:
-    """The result with a word on what changed in each column that differs."""
-    found = column_changes(*samples, result.differing(LOOSEST))
-    both = zip(result.column_names, result.by_column, strict=True)
-    described = tuple(replace(c, change=found.get(name, c.change)) for name, c in both)
-    return replace(result, by_column=described)
+    return with_witness(result, witness, x, y, generator, picks)

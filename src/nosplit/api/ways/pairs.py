@@ -1,0 +1,84 @@
+"""Kernels on pairs of rows: all of them, or those that were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nosplit._support.checks import check_finite, naming
+from nosplit.api.evidence import look_for, pooled_outcome
+from nosplit.data.samples import Samples, check_samples
+from nosplit.data.serial import correlated_rows
+from nosplit.engines.sketching import Asked
+from nosplit.families.fitting import fitted_units
+from nosplit.families.two_sample import Paired
+from nosplit.inference.calibrations import BLOCKS
+from nosplit.inference.caveats import dependent_rows, unequal_caveats
+from nosplit.inference.outcome import to_result
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.questions import TWO_SAMPLE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import run, sees_all
+from nosplit.kernels.defaults.recipes import Recipe
+from nosplit.pairs.pairing import Blocks, Complete, units_in_pairs
+from nosplit.sketch.dealing import BLOCK_LAGS
+
+__all__ = ["test_pairs"]
+
+# Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
+FEW_SWAPS = 10
+
+
+def test_pairs(
+    data: Samples,
+    recipe: Recipe,
+    plan: Plan,
+    asked: Asked,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> TestResult:
+    """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
+    x, y = check_samples(data.x, data.y)
+    n_rows = len(x) + len(y) + data.left_out
+    looks = sees_all(recipe, asked.method, plan)
+    # Pairs may share what comes and goes: swaps need their differences to be independent.
+    lag = max(correlated_rows(rows) for rows in ((x - y,) if asked.paired else (x, y)))
+    block = BLOCK_LAGS * lag if lag and plan.flips else 1
+    if block > 1:  # as many rows of either, in their order
+        x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
+    with naming(x=x, y=y):
+        tiny = len(x) <= FEW_SWAPS and not asked.paired
+        if looks and block == 1 and (len(x) != len(y) or tiny):
+            outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
+            n_units = n_used = len(x) + len(y)
+        else:
+            shuffling = rng if asked.shuffle and block == 1 else None
+            units = fitted_units(x, y, recipe, shuffling, paired=asked.paired)
+            units = replace(units, block=block) if isinstance(units, Paired) else units
+            if isinstance(plan.pairing, Blocks | Complete):
+                # Their tiles take a distance that is not a number for a large one.
+                check_finite(x, "x")
+                check_finite(y, "y")
+            look = look_for(units, data.encoding, workers) if looks else None
+            outcome = run(units, asked.method, plan, rng, workers, progress, look)
+            kernels, n_units = units.bank.kernels, units.n_units
+            n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
+            if len(x) != len(y):
+                outcome = outcome.noting(unequal_caveats(outcome, n_units))
+    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
+    return to_result(
+        outcome.noting([dependent_rows(lag, block)] if lag else []),
+        question=TWO_SAMPLE,
+        kernels=kernels,
+        n_units=n_units,
+        n_used=n_used,
+        n_left_out=n_rows - n_used,
+        columns=data.columns,
+        encoding=data.encoding,
+        default=recipe.default,
+    )
+
+
+test_pairs.__test__ = False  # type: ignore[attr-defined]
