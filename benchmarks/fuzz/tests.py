@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,31 @@ def units_and_columns(rng: np.random.Generator) -> int:
     # Sums of columns are rounded in another order, and draws that tie may then not.
     check_same(first, test(x[:, order], y[:, order]), "columns in another order", 1.5 / 40)
     return 3
+
+
+def orbits(rng: np.random.Generator) -> int:
+    """All swaps of four units of odd values: at most k of the eight p-values are up to k / 8."""
+    x = data.rows(rng, 4, int(_pick(rng, (1, 2, 33))))
+    y = x + rng.choice([1e-16, 1e-9, 1.0]) * rng.standard_normal(x.shape)
+    if rng.random() < 0.3:
+        x, y = np.round(x), np.round(y)
+    options = {
+        "kernels": _pick(rng, KERNELS[3:]),
+        "method": _pick(rng, METHODS[:6]),
+        "pairs": _pick(rng, ("complete", "complete", "linear", 1)),
+        "calibration": nosplit.Exact(999),
+        "shuffle": False,
+    }
+    found = []
+    for swapped in itertools.product((False, True), repeat=3):
+        which = np.array([False, *swapped])[:, None]
+        a, b = np.where(which, y, x), np.where(which, x, y)
+        found.append(call(lambda a=a, b=b: nosplit.two_sample_test(a, b, **options)))
+    if not any(result is None for result in found):
+        p = np.sort([result.pvalue for result in found])
+        if np.any(np.searchsorted(p, p + 1e-12) > 8 * p + 1e-9):
+            raise Finding(f"p-values of all swaps: {p}")
+    return len(found)
 
 
 def tables(rng: np.random.Generator) -> int:
