@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from nosplit import goodness_of_fit_test, independence_test, two_sample_test
+from nosplit import two_sample_test
 from nosplit.data.tables.frames import is_table
 from nosplit.errors import InputError
 
@@ -45,12 +45,25 @@ def test_labelled_arrays_of_three_dimensions_iv():
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_array])
-def test_sparse_matrices_iv(kind):
-    x = kind(np.eye(6))
-    message = f"`x` must be a dense array, got a {kind.__name__}. Use `x.toarray\\(\\)`"
-    with pytest.raises(InputError, match=message):
-        two_sample_test(x, x)
-    with pytest.raises(InputError, match=message):
-        independence_test(x, np.arange(6.0))
-    with pytest.raises(InputError, match=message):
-        goodness_of_fit_test(x, lambda rows: -rows)
+def test_sparse_matrices_against_dense(kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = (rng.poisson(rate, (60, 4)).astype(float) for rate in (0.3, 0.5))
+    dense = two_sample_test(x, y)
+    assert two_sample_test(kind(x), kind(y)).pvalue == dense.pvalue
+    assert two_sample_test(kind(x), y).pvalue == dense.pvalue
+    together = independence_test(x, y).pvalue
+    assert independence_test(kind(x), kind(y)).pvalue == together
+    monkeypatch.setattr("nosplit._support.checks.MOST_DENSE", 100)
+    with pytest.raises(InputError, match="`x` must have at most 100 entries as a sparse matrix"):
+        two_sample_test(kind(x), kind(y))
+
+
+def test_datasets_of_several_arrays_iv():
+    class Dataset:
+        data_vars = ()
+
+        def to_dataframe(self):
+            raise AssertionError
+
+    with pytest.raises(InputError, match=r"got a Dataset of several arrays.*`x.to_dataframe\(\)`"):
+        two_sample_test(Dataset(), Dataset())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,6 @@ __all__ = [
     "check_alpha",
     "check_budget",
     "check_covariance",
-    "check_dense",
     "check_finite",
     "check_flag",
     "check_flags",
@@ -32,6 +32,7 @@ __all__ = [
     "check_rng",
     "check_sample",
     "check_vector",
+    "densified",
     "naming",
     "repeated",
     "resolve",
@@ -39,6 +40,8 @@ __all__ = [
 
 # Samples of more bytes than this are not read for the check alone: see `api/ways/pairs`.
 LARGE = 1 << 20
+# Entries up to which a sparse matrix is made dense.
+MOST_DENSE = 50_000_000
 # Whole numbers up to here are floats, too.
 LARGEST_WHOLE = 1 << 53
 T = TypeVar("T")
@@ -72,19 +75,28 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(repr(n) for n in names)
 
 
-def check_dense(value: object, name: str) -> None:
-    """Refuse sparse matrices, of which NumPy makes a single object."""
-    if hasattr(value, "toarray") and not isinstance(value, np.ndarray):
+def densified(value: Any, name: str) -> Any:
+    """A sparse matrix as an array, if it is small enough; anything else as it is."""
+    if hasattr(value, "data_vars") and hasattr(value, "to_dataframe"):
         raise InputError(
-            f"`{name}` must be a dense array, got a {type(value).__name__}. Use `{name}.toarray()`."
+            f"`{name}` must be an array or a table, got a {type(value).__name__} of several arrays."
+            f" Give one of them, or `{name}.to_dataframe()`."
         )
+    if not hasattr(value, "toarray") or isinstance(value, np.ndarray):
+        return value
+    if math.prod(value.shape) > MOST_DENSE:
+        raise InputError(
+            f"`{name}` must have at most {MOST_DENSE:,} entries as a sparse matrix, which is made "
+            f"dense, got {' × '.join(f'{n:,}' for n in value.shape)}. Reduce its columns first."
+        )
+    return value.toarray()
 
 
 def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
     """An array of float64 or float32 of any shape, whatever is in it."""
     if is_tensor(value):
         value = tensor_as_array(value, name)
-    check_dense(value, name)
+    value = densified(value, name)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must not have masked entries. Remove or fill in those first.")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_dense, check_sample
+from nosplit._support.checks import check_sample, densified
 from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.types import Array, Index
 from nosplit.data.matching import check_known
@@ -75,7 +75,7 @@ def _encoded_together(
 
 def _array(value: Any, label: str) -> NDArray[Any]:
     """An array of one row or more, of whatever is in it."""
-    check_dense(value, label)
+    value = densified(value, label)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -145,7 +145,7 @@ def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variabl
         return Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
     if is_tensor(value):
         value = tensor_as_array(value, name)
-    check_dense(value, name)
+    value = densified(value, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
         return Variable(_codes(array, name), discrete=True)

@@ -25,7 +25,7 @@ from nosplit.data.matching import (
 )
 from nosplit.data.options import NONE, ROBUST, Options, by_policy
 from nosplit.data.tables.encoding import Column, Encoding, Mask
-from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
+from nosplit.data.tables.frames import NUMBER, UNKNOWN, Frame, Raw, as_frame
 from nosplit.errors import InputError
 
 __all__ = [
@@ -40,6 +40,8 @@ __all__ = [
     "unscaled_encoding",
 ]
 
+# Rows of the smallest sample in which ids are told from other numbers, and values for each row.
+FEWEST_IDS, CLOSE = 30, 10
 # The interquartile range of a normal law, in standard deviations.
 NORMAL_IQR = 1.3489795003921634
 # An interquartile range below this share of the standard deviation is rounding.
@@ -98,6 +100,13 @@ class Read:
             columns = zip(self.names, zip(*self.samples, strict=True), strict=True)
             gaps = [n for n, raws in columns if any(np.isnan(raw.values).any() for raw in raws)]
             yield from gaps_note(gaps)
+        ids = [
+            name
+            for name, kind, *raws in zip(self.names, self.kinds, *self.samples, strict=True)
+            if kind == NUMBER and all(_numbers_rows(raw.values) for raw in raws)
+        ]
+        if ids and self.sources[0].table:
+            yield f"As many different whole numbers as rows in {listed(ids)}: an id? Leave it out?"
 
     @property
     def _both(self) -> Iterator[tuple[list[Raw], Mask]]:
@@ -124,6 +133,17 @@ class Read:
 
 
 GAPS = "Values are missing in"
+
+
+def _numbers_rows(values: Array) -> bool:
+    """Whether values are whole, all different, and close together, as numbers of rows are."""
+    n = len(values)
+    if n < FEWEST_IDS or len(np.unique(values[:FEWEST_IDS])) < FEWEST_IDS:
+        return False
+    low, high = values.min(), values.max()  # nan where one is missing
+    if not high - low < CLOSE * n or np.any(values != np.rint(values)):
+        return False
+    return len(np.unique(values)) == n
 
 
 def gaps_note(columns: Sequence[str]) -> Iterator[str]:
