@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from nosplit import two_sample_test
+from nosplit import independence_test, two_sample_test
 from nosplit.data.tables.frames import is_table
 from nosplit.errors import InputError
 
