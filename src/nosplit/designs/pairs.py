@@ -72,13 +72,16 @@ def label_statistics(
     m = N * (N - 1) // 2
     share, variance = draws.shares, draws.variances
     tau = np.empty((len(weights), len(K)))
+    # As signs, samples that call each other's names tie exactly where blocks have as many of both.
+    even = bool(np.all(share == 0.5))
+    signs, scale = (2.0 * weights - 1.0, 0.25) if even else (weights, 1.0)
     for u, values in enumerate(K):
         own = np.diagonal(values).copy()
         values = draws.centred(draws.centred(values).T)
         total = np.zeros(len(weights))
         for i in range(0, N, TILE):
             part = slice(i, min(i + TILE, N))
-            total += signed_sums(weights[:, part], values[part], weights)
+            total += scale * signed_sums(signs[:, part], values[part], signs)
         # A unit with itself is no pair: the squares of labels less their means are left out.
         alone = (1.0 - 2.0 * share) * own
         total -= weights @ alone

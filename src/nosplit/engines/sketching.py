@@ -243,9 +243,9 @@ def look_at(
     for name, side in zip(pair.names, census, strict=True):
         if side.n < 2:
             raise InputError(f"`{name}` must have at least 2 rows, got {side.n}.")
-    if paired:
-        _check_paired(census)
     n, m = (side.n for side in census)
+    if paired:
+        check_as_many(n, m)
     shuffle = check_flag(shuffle, "shuffle")
     layout = layout_of(n, m, cells, rng, shuffle=shuffle, paired=paired)
     known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
@@ -263,18 +263,6 @@ def look_at(
         pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
         encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     return PilotLook(census, layout, encoding, rows, lag)
-
-
-def _check_paired(census: tuple[Census, Census]) -> None:
-    """Check that rows are still pairs: as many of both, and none left out of one sample alone."""
-    x, y = census
-    check_as_many(x.n + x.left_out, y.n + y.left_out)
-    if x.left_out or y.left_out:
-        raise InputError(
-            "`paired` rows of which one is missing cannot be left out while files are read in "
-            f"order ({x.left_out:,} of `x`, {y.left_out:,} of `y`). Use nan_policy='indicate', or "
-            "leave out both rows of those pairs first."
-        )
 
 
 def _read(

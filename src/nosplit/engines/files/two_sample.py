@@ -106,6 +106,8 @@ class Opened:
                 )
             wanted = Sketch()
         sides, options = self.sides(asked.options, workers, progress)
+        if asked.paired:
+            _check_paired(wanted, options.nan_policy)
         if isinstance(wanted, Adjacent):
             return adjacent_test(
                 sides,
@@ -157,6 +159,20 @@ def open_both(x: Any, y: Any) -> Opened:
     """See what two samples are, without reading the rows of files."""
     both = [open_source(value) if is_path(value) else value for value in (x, y)]
     return Opened(both[0], both[1], (is_path(x), is_path(y)))
+
+
+def _check_paired(pairing: Pairing, nan_policy: str) -> None:
+    """Check that rows of pairs stay together while two files are read one after the other."""
+    if isinstance(pairing, Adjacent):
+        raise InputError(
+            '`pairs` with paired=True must be "sketch" for files that are not read whole.'
+        )
+    if nan_policy == "omit":
+        raise InputError(
+            "`nan_policy` with paired=True must not be 'omit' for files that are not read whole: a "
+            "row would be left out without its partner. Use nan_policy='indicate', or leave out "
+            "both rows of such pairs first."
+        )
 
 
 def _head(source: Source) -> Any:
