@@ -80,8 +80,12 @@ def label_statistics(
         values = draws.centred(draws.centred(values).T)
         total = np.zeros(len(weights))
         for i in range(0, N, TILE):
-            part = slice(i, min(i + TILE, N))
-            total += scale * signed_sums(signs[:, part], values[part], signs)
+            own_part, rest = slice(i, min(i + TILE, N)), slice(min(i + TILE, N), N)
+            left = np.ascontiguousarray(signs[:, own_part])
+            total += scale * signed_sums(left, values[own_part, own_part], left)
+            if rest.start < N:  # the values are symmetric
+                other = signed_sums(left, values[own_part, rest], signs[:, rest])
+                total += 2.0 * scale * other
         # A unit with itself is no pair: the squares of labels less their means are left out.
         alone = (1.0 - 2.0 * share) * own
         total -= weights @ alone
@@ -106,9 +110,11 @@ def sample_statistics(K: Array, draws: SampleDraws, labels: NDArray[Any]) -> tup
     trace = np.einsum("uii->u", K).copy()
     np.einsum("uii->ui", K)[:] = 0.0
     tau = np.zeros((len(labels), len(K)))
-    room = np.empty((count, N), np.int64)
-    stacked = np.ascontiguousarray(K.transpose(1, 2, 0))
-    sums_inside(labels, stacked, room, len(K), 1.0 / draws.sizes, tau)
+    # In whole steps, as many as the sum of a row can have.
+    steps = np.maximum(np.abs(K).max(axis=(1, 2)), np.finfo(np.float64).tiny) * (N / (1 << 30))
+    whole = np.rint(K / steps[:, None, None]).astype(np.int32)
+    sums_inside(labels, whole, len(labels), N, len(K), 1.0 / draws.sizes, tau)
+    tau *= steps
     tau += (N - count) / (N * (N - 1.0)) * trace  # less the mean over all draws
     return tau / (2.0 * np.sqrt(m) * draws.spread), _products(K) / (2.0 * m)
 

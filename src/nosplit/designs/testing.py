@@ -100,7 +100,7 @@ def test_design(
     used = design.unit >= 0
     units = _Units(rows[used], design.unit[used], design.means, recipe, encoding)
     if isinstance(plan.pairing, Sketch):
-        most = min(MOST_PLACES, 4 * plan.pairing.cells)
+        most = min(MOST_PLACES, 2 * plan.pairing.cells)
         places = deal_units(design.starts, design.counts, rng, most)
         left_over = int(np.count_nonzero(places.place[units.unit] < 0))
         draws = BlockDraws(places.starts, places.counts, plan.flips, _key(rng))

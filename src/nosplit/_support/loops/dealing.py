@@ -88,40 +88,29 @@ def sums_by_sample(labels: Any, values: Any, units: int, numbers: int, out: Any)
 
 
 @compiled
-def sums_inside(labels: Any, gram: Any, order: Any, kernels: int, scale: Any, out: Any) -> None:
+def sums_inside(
+    labels: Any, gram: Any, draws: int, units: int, kernels: int, scale: Any, out: Any
+) -> None:
     """Sums of kernel values of pairs of different units of one sample, for every draw of labels.
 
     Parameters
     ----------
     labels : array of int, shape (F, U)
         Sample of each unit under each draw.
-    gram : array, shape (U, U, d)
-        Kernel values.
-    order : array of int, shape (K + 1, U)
-        Room for the units of each sample.
-    kernels : int
-        Number of kernels d.
+    gram : array of int32, shape (d, U, U)
+        Kernel values in whole steps, so that sums of a row are exact and quick.
+    draws, units, kernels : int
+        Numbers F, U and d.
     scale : array, shape (K,)
         What sums of each sample are multiplied by.
     out : array, shape (F, d)
         The sums.
     """
-    samples = len(scale)
-    units = labels.shape[1]
-    sizes = np.zeros(samples, np.int64)
-    inside = np.zeros(kernels)
-    for draw in range(len(labels)):
-        sizes[:] = 0
-        for unit in range(units):
-            sample = labels[draw, unit]
-            order[sample, sizes[sample]] = unit
-            sizes[sample] += 1
-        for sample in range(samples):
-            inside[:] = 0.0
-            for i in range(sizes[sample]):
-                for j in range(i):
-                    a, b = order[sample, i], order[sample, j]
-                    for u in range(kernels):
-                        inside[u] += gram[a, b, u]
+    for i in range(units):
+        for draw in range(draws):
+            own = labels[draw, i]
             for u in range(kernels):
-                out[draw, u] += 2.0 * scale[sample] * inside[u]
+                total = np.int32(0)
+                for j in range(i):
+                    total += gram[u, i, j] if labels[draw, j] == own else np.int32(0)
+                out[draw, u] += 2.0 * scale[own] * total

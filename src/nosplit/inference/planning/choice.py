@@ -12,7 +12,7 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
-from nosplit.inference.planning.costs import SKETCH_FLIPS, Sizes
+from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan, pairing_name
 from nosplit.methods import Adaptive, Method, Naive, Split
 from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing
@@ -95,7 +95,7 @@ def _complete(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
 
 def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why: str) -> Plan:
     """A sketch with the frequencies asked for, or as many of 64, 32 and 16 as fit."""
-    exact = kind if isinstance(kind, Exact) else Exact(SKETCH_FLIPS)
+    exact = kind if isinstance(kind, Exact) else Exact(sizes.sketch_flips)
     counts = (64, 32, 16) if wanted.frequencies is None else (wanted.frequencies,)
     plans = [_plan(sizes, Sketch(wanted.cells, count), exact, why) for count in counts]
     return next((plan for plan in plans if plan.nominal_seconds <= budget), plans[-1])

@@ -27,8 +27,8 @@ SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 # Sketches of observations: both numbers of a pair of waves, their product for one shift, and units
 # from which there are cells enough.
 NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
-# The same for several samples: a pair of units of one of them under a draw, a number of a unit.
-NS_INSIDE, NS_ADDED = 0.6, 0.15
+# The same for several samples: a pair of units under a draw, a number of a unit; and draws.
+NS_INSIDE, NS_ADDED, SEVERAL_FLIPS = 0.15, 0.3, 1_999
 # The same for units of observations: an entry, a factor of it, a shift, a look-up.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
@@ -69,6 +69,11 @@ class Sizes:
     def draws_are(self) -> str:
         """What draws are, in a word."""
         return "exact"
+
+    @property
+    def sketch_flips(self) -> int:
+        """Draws on a sketch, where none are asked for."""
+        return SKETCH_FLIPS
 
     def cells(self, pairing: Sketch) -> int:
         """Cells of a sketch, about: of the smaller sample."""
@@ -153,9 +158,14 @@ class DesignSizes(Sizes):
         """What pairs are made of, in a word."""
         return "units"
 
+    @property
+    def sketch_flips(self) -> int:
+        """Draws on a sketch: fewer of several samples, of which each has as many sums."""
+        return SKETCH_FLIPS if self.samples == 2 else SEVERAL_FLIPS
+
     def cells(self, pairing: Sketch) -> int:
         """Places in cells of a sketch, about."""
-        return min(self.units, 4 * pairing.cells if self.samples == 2 else pairing.cells)
+        return min(self.units, 2 * pairing.cells if self.samples == 2 else pairing.cells)
 
     def rows_or_units(self, pairing: Pairing, flips: int) -> int:
         """What pairs are made of."""
@@ -176,9 +186,9 @@ class DesignSizes(Sizes):
             return self.sketch_seconds(pairing, flips)
         rows = (self.n + self.m) ** 2 / 2.0
         value = NS_COMBINATION + NS_COLUMN * self.p * self.bases + NS_KERNEL * self.d
-        drawn = self.units**2 * NS_FLIP_PRODUCT
+        drawn = self.units**2 / 2.0 * NS_FLIP_PRODUCT
         if self.samples > 2:
-            drawn = self.units**2 / (2.0 * self.samples) * NS_INSIDE
+            drawn = self.units**2 / 2.0 * NS_INSIDE
         seen = self._seen(flips) if self.default else 0.0
         return SECONDS_FIXED + seen + 1e-9 * (rows * value + flips * self.d * drawn)
 
