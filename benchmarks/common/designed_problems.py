@@ -49,7 +49,8 @@ def small_strata(rng, effect=0.0, strata=40) -> Problem:
 
 def groups(rng, effect=0.0, count=10, rows=20, correlation=0.5) -> Problem:
     """Clusters of rows that have half of their variance in common."""
-    ids = np.repeat(np.arange(count), rows)
+    # In an order that does not show them: neighbours that are alike would be found.
+    ids = rng.permutation(np.repeat(np.arange(count), rows))
     samples = []
     for _ in range(2):
         common = np.sqrt(correlation) * rng.standard_normal((count, 3))

@@ -11,7 +11,8 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import Exact, InputError, k_sample_test
-from nosplit.designs.several.closed import closed, holm
+from nosplit.designs.several.closed import closed
+from nosplit.inference.columns.adjusting import holm
 
 RNG = np.random.default_rng(0)
 A, B, C = RNG.normal(size=(3, 40, 2))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flags, check_rng
 from nosplit.api.sketches import sketched_independence
@@ -14,8 +15,8 @@ from nosplit.data.options import Options, by_policy
 from nosplit.data.serial import correlated_rows
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.independence import StrataUnits, units_in_strata
-from nosplit.designs.labels import is_name, label_policy, labels_of_rows, strata_in
-from nosplit.designs.two_sample import leaving_out
+from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_rows, strata_in
+from nosplit.designs.two_sample import about_strata, leaving_out
 from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import THINNED, Exact
@@ -132,17 +133,20 @@ def independence_test(
     )
     left, right = as_variables(x, y, encodings)
     kept = np.ones(len(left.rows), np.bool_) if kept is None else kept
+    labels: RowLabels | None = None
+    if strata is not None:
+        labels = labels_of_rows(strata, given, kept, "strata", label_policy(nan_policy))
     # y that does not depend on its past may be permuted, whatever x does.
-    lag = min(correlated_rows(left.rows), correlated_rows(right.rows))
+    lag = min(correlated_rows(_inside(v, labels)) for v in (left, right))
     if lag:
+        labels = None if labels is None else replace(labels, codes=labels.codes[:: THIN * lag])
         left, right = (replace(v, rows=v.rows[:: THIN * lag]) for v in (left, right))
         kept = np.isin(np.arange(len(kept)), np.flatnonzero(kept)[:: THIN * lag])
     generator, chosen = check_rng(rng), as_method(method)
     n, discrete = len(left.rows), (left.discrete, right.discrete)
     left_out = len(kept) - n
     cut: StrataUnits | None = None
-    if strata is not None:
-        labels = labels_of_rows(strata, given, kept, "strata", label_policy(nan_policy))
+    if labels is not None:
         cut = units_in_strata(labels, check_unit_size(unit_size), generator if shuffle else None)
     sizes = _sizes(left, right, kernels, unit_size, cut)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
@@ -185,6 +189,11 @@ def independence_test(
         encoding=encoding,
         design=None if cut is None else cut.said,
     )
+
+
+def _inside(variable: Variable, labels: RowLabels | None) -> NDArray[Any]:
+    """Rows of a variable, about the means of their strata where they have some."""
+    return variable.rows if labels is None else about_strata(variable.rows, labels.codes)
 
 
 def _order(n: int, cut: StrataUnits | None, rng: np.random.Generator | None) -> Order:

@@ -17,9 +17,8 @@ from nosplit.data.serial import correlated_rows
 from nosplit.designs.design import design_of
 from nosplit.designs.labels import RowLabels, is_name, labels_of_both, named_in
 from nosplit.designs.testing import test_design
-from nosplit.errors import Caveat, InputError
-from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.caveats import dependent_rows
+from nosplit.errors import Caveat, DependentRowsWarning, InputError
+from nosplit.inference.calibrations import APPROXIMATE, ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
@@ -29,7 +28,14 @@ from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive, Split
 from nosplit.pairs.pairing import Complete, Pairing, Sketch, as_pairing
 
-__all__ = ["DesignLabels", "check_exact", "designed_test", "leaving_out", "swapped_in"]
+__all__ = [
+    "DesignLabels",
+    "about_strata",
+    "check_exact",
+    "designed_test",
+    "leaving_out",
+    "swapped_in",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +157,9 @@ def designed_test(
         tested = test_design(rows, design, recipe, data.encoding, plan, method, rng, workers)
     outcome = tested.outcome
     if shuffle and groups is None:
-        outcome = outcome.noting(_serial(a, b, strata))
+        doubts = _serial(a, b, strata)
+        calibration = APPROXIMATE if doubts else outcome.calibration
+        outcome = replace(outcome.noting(doubts), calibration=calibration)
     return to_result(
         outcome,
         question=TWO_SAMPLE,
@@ -171,12 +179,18 @@ def _serial(x: NDArray[Any], y: NDArray[Any], strata: RowLabels | None) -> list[
     assert strata is not None
     parts = np.split(strata.codes, [len(x)])
     lag = max(
-        correlated_rows(_residuals(rows, codes)) for rows, codes in zip((x, y), parts, strict=True)
+        correlated_rows(about_strata(rows, codes))
+        for rows, codes in zip((x, y), parts, strict=True)
     )
-    return [dependent_rows(lag)] if lag else []
+    text = (
+        f"Rows depend on those before them (up to {lag} or more rows apart), besides what their "
+        "stratum says, and the p-value is that of independent rows: too small. Give groups= of "
+        "rows that belong together, or thin the rows."
+    )
+    return [(DependentRowsWarning, text)] if lag else []
 
 
-def _residuals(rows: NDArray[Any], codes: NDArray[Any]) -> Array:
+def about_strata(rows: NDArray[Any], codes: NDArray[Any]) -> Array:
     """Rows about the mean of their stratum."""
     _, own = np.unique(codes, return_inverse=True)
     order = np.argsort(own, kind="stable")

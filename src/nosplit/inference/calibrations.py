@@ -8,6 +8,7 @@ from nosplit._support.checks import check_int, resolve
 from nosplit.errors import InputError
 
 __all__ = [
+    "APPROXIMATE",
     "ASYMPTOTIC",
     "BLOCKS",
     "SIMULATE",
@@ -22,6 +23,8 @@ __all__ = [
 ASYMPTOTIC = "asymptotic"
 # Blocks of dependent rows swapped as a whole: right in so far as blocks are independent.
 BLOCKS = "blocks"
+# Draws as if rows were independent, where it looks as if they were not.
+APPROXIMATE = "approximate"
 # Exact for the rows that are left of dependent ones: right in so far as those are independent.
 THINNED = "thinned"
 

@@ -109,6 +109,7 @@ def _from_files(call: Call) -> tuple[TestResult | None, Call]:
 def _by_design(call: Call) -> TestResult:
     """Exchange units inside strata, or whole groups."""
     asked = call.asked
+    _check_no_design("tensors", call.device is not None or lies_on_device(call.x, call.y))
     result = designed_test(
         call.x,
         call.y,

@@ -199,6 +199,13 @@ _CALIBRATIONS = {
         ),
         "Right in so far as rows so far apart do not depend on one another.",
     ),
+    "approximate": (
+        (
+            "The data was shuffled at random {flips} times as if rows were independent; the "
+            "p-value is the share of shuffles that look at least as extreme."
+        ),
+        "Rows depend on those before them, so that it is too small.",
+    ),
     "simulate": (
         (
             "{flips} samples were drawn from the model itself; the p-value is the share of them "
