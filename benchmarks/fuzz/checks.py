@@ -48,9 +48,7 @@ def check(result: Any) -> None:
     for alpha in (0.001, 0.05, 0.3):
         if result.reject(alpha) != (p <= alpha):
             raise Finding(f"p = {p} and reject({alpha}) is {result.reject(alpha)}")
-    document = result.to_dict()
-    if json.loads(json.dumps(document, allow_nan=False)) is None:
-        raise Finding("nothing in JSON")
+    call(lambda: json.dumps(result.to_dict(), allow_nan=False))
     texts = call(lambda: (repr(result), str(result), result._repr_html_()))
     if any("\x1b" in text or "\x07" in text for text in texts):
         raise Finding("control characters in print")
