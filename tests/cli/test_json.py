@@ -60,6 +60,8 @@ COMMANDS = [
     ("Results", "test many-ref.npy many-cur.npy --kernels paper2 --pairs linear --method ost"),
     ("Results", "gof ref.npy --pairs 3"),
     ("Results", "independence ref.npy cur.npy"),
+    ("Results", f"test ref.csv cur.csv {SMALL} --paired"),
+    ("Several samples", "ksample ref.npy cur.npy many-ref.npy --kernels paper2"),
     ("Columns", "columns ref.csv cur.csv"),
     ("Columns", "columns many-ref.npy many-cur.npy --pairs-of-columns --adjust bh"),
     ("Plans", "plan --n 500 --p 2"),

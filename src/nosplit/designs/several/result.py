@@ -117,13 +117,14 @@ class KSampleResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            **self.overall.to_dict(),
+            "pvalue": self.pvalue,
             "samples": [
                 {"name": name, "rows": n} for name, n in zip(self.names, self.sizes, strict=True)
             ],
             "control": self.control,
             "adjustment": self.adjustment,
             "comparisons": [c.to_dict() for c in self.comparisons],
+            "overall": self.overall.to_dict(),
         }
 
     def summary(self, alpha: float = 0.05) -> str:
