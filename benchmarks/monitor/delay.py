@@ -100,6 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--peer-trials", type=int, default=10)
+    parser.add_argument("--peers", nargs="*", default=["KSWIN", "ADWIN"], help="of these two")
     parser.add_argument("--only", nargs="*", help="of watched, fixed, repeated, peers")
     options = parser.parse_args()
     parts = options.only or ["watched", "fixed", "repeated", "peers"]
@@ -115,6 +116,8 @@ def main() -> None:
             found.append(f"repeated {said([repeated(change, s) for s in range(options.trials)])}")
         if "peers" in parts:
             for peer, make in peers().items():
+                if peer not in options.peers:
+                    continue
                 delays = [by_column(change, s, make) for s in range(options.peer_trials)]
                 found.append(f"{peer} {said(delays)}")
         print(f"{name}: {'; '.join(found)}", flush=True)
