@@ -109,3 +109,14 @@ def test_a_report_of_rows_that_were_drawn(run, flights):
         "delay",
     )
     assert code == 0, err
+
+
+def test_models_with_ends(run, flights):
+    np.savetxt(
+        "waits.csv", np.random.default_rng(1).exponential(2.0, size=(120, 2))
+    )  # with spaces between
+    np.savetxt("shares.csv", np.random.default_rng(1).random(120))
+    assert run("gof", "waits.csv", "--model", "exponential:2", "--exit-code")[0] == 0
+    assert run("gof", "waits.csv", "--model", "exponential", "--exit-code")[0] == 1
+    assert run("gof", "shares.csv", "--model", "uniform", "--exit-code")[0] == 0
+    assert run("gof", "shares.csv", "--model", "beta:2,2", "--exit-code")[0] == 1

@@ -138,3 +138,10 @@ def test_csv_iv():
         Csv("a", encoding="latin1-x")
     with pytest.raises(InputError, match="`encoding` must be one that Python knows"):
         Csv("a", encoding="base64")
+
+
+def test_numbers_with_spaces_between():
+    np.savetxt("a.csv", RNG.normal(size=(40, 3)))
+    assert open_source("a.csv").whole().shape == (40, 3)
+    _text("b.csv", "New York\nSan Francisco\nNew York\n")
+    assert open_source("b.csv").width == 1

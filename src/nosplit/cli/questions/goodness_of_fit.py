@@ -44,8 +44,8 @@ def gof(
     model: Annotated[
         str,
         typer.Option(
-            help="normal, laplace or t:5 (standard, in every column), normal:MEAN,SD; or, for one "
-            "column, a distribution of scipy.stats with its parameters, such as gamma:3.",
+            help="normal, laplace, exponential or t:5 (standard, in every column), normal:MEAN,SD; "
+            "or, for one column, a distribution of scipy.stats with its parameters, as in gamma:3.",
             metavar="NAME",
         ),
     ] = "normal",

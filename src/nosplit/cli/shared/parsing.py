@@ -49,6 +49,10 @@ def parse_model(text: str, p: int) -> models.SamplingModel:
             return models.Laplace(origin)
         case "laplace", [loc, scale]:
             return models.Laplace(origin + loc, scale)
+        case "exponential", []:
+            return models.Exponential(origin + 1.0)
+        case "exponential", [scale]:
+            return models.Exponential(origin + scale)
     return _scipy_model(name, given, text, p)
 
 
@@ -58,8 +62,9 @@ def _scipy_model(name: str, given: list[float], text: str, p: int) -> models.Sam
     law = getattr(stats, name, None)
     if not isinstance(law, stats.rv_continuous):
         raise InputError(
-            "`--model` must be normal, normal:MEAN,SD, laplace, laplace:LOC,SCALE, t:DOF or a "
-            f"continuous distribution of scipy.stats with its parameters, got {text!r}."
+            "`--model` must be normal, normal:MEAN,SD, laplace, laplace:LOC,SCALE, t:DOF, "
+            "exponential, exponential:SCALE or a continuous distribution of scipy.stats with its "
+            f"parameters, got {text!r}."
         )
     if p != 1:
         raise InputError(f"`--model` {name} is a law of one column, and the sample has {p}.")

@@ -15,7 +15,7 @@ __all__ = ["COMMAS", "Csv", "Form", "form_of", "unpacked_size"]
 
 # Lines, and characters, from which the form is found.
 LINES, CHARACTERS = 100, 1 << 18
-SEPARATORS = ",;\t|"
+SEPARATORS, SPACE = ",;\t|", " "
 # How much smaller text is packed, about.
 PACKING = 5
 
@@ -117,9 +117,11 @@ def _likeliest(text: str) -> Form:
     first = next(filter(str.strip, lines), "")
     slip = next((mark for mark in SEPARATORS if mark in first), ",")  # if no form fits
     best, most = Form(slip, _decimal(text, slip)), -1.0
-    for separator in SEPARATORS:
+    for separator in SEPARATORS + SPACE:
         form = Form(separator, _decimal(text, separator))
         share = _numbers(lines, form)
+        if separator == SPACE and share < 1.0:  # words have spaces, too
+            continue
         if share > most:
             best, most = form, share
     return best
