@@ -21,6 +21,12 @@ def pairs(rng, effect=0.0, n=50, correlation=0.8) -> Problem:
     return x, y + effect, {"paired": True}
 
 
+def _shuffled(rng, x, y, **labels) -> Problem:
+    """Rows in an order that says nothing of their labels: neighbours that are alike are found."""
+    i, j = rng.permutation(len(x)), rng.permutation(len(y))
+    return x[i], y[j], {name: (a[i], b[j]) for name, (a, b) in labels.items()}
+
+
 def _strata(rng, sizes, centres, effect):
     """Rows of strata with different centres, so many of x and of y in each."""
     x, y = (
@@ -30,7 +36,7 @@ def _strata(rng, sizes, centres, effect):
         for side in zip(*sizes, strict=True)
     )
     of_x, of_y = (np.repeat(np.arange(len(sizes)), side) for side in zip(*sizes, strict=True))
-    return x, y + effect, {"strata": (of_x, of_y)}
+    return _shuffled(rng, x, y + effect, strata=(of_x, of_y))
 
 
 def strata(rng, effect=0.0, rows=1) -> Problem:
@@ -49,13 +55,12 @@ def small_strata(rng, effect=0.0, strata=40) -> Problem:
 
 def groups(rng, effect=0.0, count=10, rows=20, correlation=0.5) -> Problem:
     """Clusters of rows that have half of their variance in common."""
-    # In an order that does not show them: neighbours that are alike would be found.
-    ids = rng.permutation(np.repeat(np.arange(count), rows))
+    ids = np.repeat(np.arange(count), rows)
     samples = []
     for _ in range(2):
         common = np.sqrt(correlation) * rng.standard_normal((count, 3))
         samples.append(common[ids] + np.sqrt(1 - correlation) * rng.standard_normal((len(ids), 3)))
-    return samples[0], samples[1] + effect, {"groups": (ids, ids + count)}
+    return _shuffled(rng, samples[0], samples[1] + effect, groups=(ids, ids + count))
 
 
 def groups_of_both(rng, effect=0.0, count=16) -> Problem:
@@ -65,7 +70,7 @@ def groups_of_both(rng, effect=0.0, count=16) -> Problem:
     m = np.maximum(2, (8 * np.exp(0.6 * centres[:, 0])).astype(int))
     ids = np.repeat(np.arange(count), n), np.repeat(np.arange(count), m)
     x, y = (centres[own] + rng.standard_normal((len(own), 3)) for own in ids)
-    return x, y + effect, {"groups": ids}
+    return _shuffled(rng, x, y + effect, groups=ids)
 
 
 def groups_in_strata(rng, effect=0.0) -> Problem:
@@ -78,7 +83,7 @@ def groups_in_strata(rng, effect=0.0) -> Problem:
         rows = centres[ids] + 0.7 * rng.standard_normal((len(ids), 3))
         sides.append((rows, ids + first, stratum[ids]))
     (x, gx, sx), (y, gy, sy) = sides
-    return x, y + effect, {"groups": (gx, gy), "strata": (sx, sy)}
+    return _shuffled(rng, x, y + effect, groups=(gx, gy), strata=(sx, sy))
 
 
 def given_a_stratum(rng, effect=0.0, n=120) -> Problem:
