@@ -12,7 +12,7 @@ SOURCES := src tests $(wildcard benchmarks docs)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint format docs browser bench bench-power fuzz clean clean-cache
+.PHONY: help venv demo test test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ demo: venv ## test MNIST digits, and a pair with no difference
 
 test: lint ## lint, types, import contract, doctests, examples of README and docs, tests
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2
+
+test-gpu: ## the tests that need a CUDA device, and the benchmarks on it, by the python3 that has PyTorch
+	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/engines/torch
+	PYTHONPATH=src python3 -m benchmarks.gpu
 
 lint: venv ## ruff, mypy and the import contract
 	$(BIN)/ruff check $(SOURCES)

@@ -1,7 +1,7 @@
 """Make the pictures of the site, in docs/_static: `python docs/make_pictures.py`.
 
-They show the examples of explain.md and report.md. A change of the plots or of the report wants
-them made again. Needs a Chromium for the picture of the report.
+They show the examples of explain.md, gpu.md and report.md. A change of the plots or of the report
+wants them made again. Needs a Chromium for the picture of the report.
 """
 
 from __future__ import annotations
@@ -55,6 +55,34 @@ def draw_plots() -> None:
         nosplit.plot(told, kind=kind).savefig(STATIC / f"{kind}.png", dpi=80)
 
 
+def draw_embeddings() -> None:
+    """The rows of gpu.md, on the two directions in which the kinds lie most apart."""
+    import matplotlib.pyplot as plt
+    import torch
+
+    def embeddings(n: int, shares: list[float], seed: int) -> torch.Tensor:
+        source = torch.Generator().manual_seed(seed)
+        modes = 2.0 * torch.randn(5, 16, generator=torch.Generator().manual_seed(0))
+        kind = torch.multinomial(torch.tensor(shares), n, replacement=True, generator=source)
+        return torch.tanh(0.5 * (modes[kind] + torch.randn(n, 16, generator=source)))
+
+    x, y = embeddings(4000, [1.0] * 5, 1), embeddings(4000, [1.0] * 4 + [0.85], 2)
+    told = nosplit.explain(nosplit.two_sample_test(x, y), x, y)
+    both = torch.cat([x, y])
+    _, _, axes = torch.linalg.svd(both - both.mean(dim=0), full_matrices=False)
+    figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    for rows, color, label in ((x, "#4477aa", "generator 1"), (y, "#cc6677", "generator 2")):
+        at = (rows - both.mean(dim=0)) @ axes[:2].T
+        axis.scatter(*at.T, s=3, alpha=0.35, color=color, label=label, linewidths=0)
+    most = [row.index for row in told.top_rows(200).x]
+    at = (x[most] - both.mean(dim=0)) @ axes[:2].T
+    label = "200 rows of 1 that the witness separates most"
+    axis.scatter(*at.T, s=18, facecolors="none", edgecolors="black", linewidths=0.6, label=label)
+    axis.legend(loc="best", markerscale=2, frameon=False)
+    axis.set(xlabel="first principal component", ylabel="second")
+    figure.savefig(STATIC / "embeddings.png", dpi=80)
+
+
 def photograph_report(chromium: str | None) -> None:
     """The report of report.md, as a browser shows its beginning."""
     from playwright.sync_api import sync_playwright
@@ -77,6 +105,7 @@ def main() -> None:
     parser.add_argument("--chromium", default=shutil.which("chromium"), help="its program")
     STATIC.mkdir(exist_ok=True)
     draw_plots()
+    draw_embeddings()
     photograph_report(parser.parse_args().chromium)
 
 

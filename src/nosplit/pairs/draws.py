@@ -142,6 +142,7 @@ class Signs:
     block: int = 1
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
+    key: int | None = field(init=False)
     _block: Callable[[int], Array] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -154,6 +155,7 @@ class Signs:
             return self._random(key, block) if numbers is None else self._patterns(numbers)
 
         object.__setattr__(self, "exhaustive", exhaustive)
+        object.__setattr__(self, "key", key if numbers is None else None)
         object.__setattr__(self, "units", range(self.n_units))
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
@@ -168,12 +170,16 @@ class Signs:
         return np.asarray(1.0 - 2.0 * (bits & 1), dtype=np.float64)
 
     def _random(self, key: int, block: int) -> Array:
-        raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)
         signs = np.empty((self.flips + 1, BLOCK))
         signs[0] = 1.0
-        bits = np.unpackbits(raw).reshape(self.flips, BLOCK)
+        bits = np.unpackbits(self.bits(key, block), axis=1)
         np.subtract(1.0, 2.0 * bits, out=signs[1:])
         return signs
+
+    def bits(self, key: int, block: int) -> NDArray[np.uint8]:
+        """Random signs of a block of units, eight to a byte, without those of the observed draw."""
+        raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)
+        return raw.reshape(self.flips, -1)
 
     def columns(self, units: range) -> Array:
         """Signs of the given units, (F, T)."""

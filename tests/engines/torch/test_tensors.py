@@ -5,8 +5,11 @@ All of it runs on PyTorch's processor; what needs a GPU is in `test_cuda`.
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,9 +62,9 @@ def test_rows_and_cells_against_numpy(deal):
     assert np.array_equal(rows_by_cell(deal, CPU), deal.rows_at(np.arange(deal.n_dealt)))
 
 
-def prepared(x, y, kernels=None):
+def prepared(x, y, kernels=None, cells=100):
     options = Options.of(None, None, None, "raise")
-    asked = Asked(options, kernels, None, Sketch(cells=100, frequencies=16), "auto", 1.0)
+    asked = Asked(options, kernels, None, Sketch(max(cells, 16), 16), "auto", 1.0)
     sides = Sides(ArraySide("x", x), ArraySide("y", y))
     return sides, prepare_sketch(sides, asked, np.random.default_rng(0))
 
@@ -284,3 +287,46 @@ def test_devices_iv(monkeypatch):
 def test_a_device_without_room_says_what_to_do_iv():
     with pytest.raises(DeviceError, match=r'no room left.*pairs="sketch"'), running(CPU):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB. GPU 0 has 1.")
+
+
+# -- the fused kernels, interpreted ------------------------------------------------------------
+
+INTERPRETED = """
+import numpy as np, torch
+from test_tensors import prepared, samples
+from nosplit.engines.torch.fused.dealing import rows_at
+from nosplit.engines.torch.fused.distances import distances
+from nosplit.engines.torch.sketches.dealing import inverse_rounds, rows_by_cell
+from nosplit.engines.torch.sketches.maps import DeviceMap
+from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums
+from nosplit.sketch.dealing import Deal
+CPU = torch.device("cpu")
+deal = Deal(70_001, 11, 200, 3)
+assert torch.equal(rows_at(deal, inverse_rounds(deal), CPU), rows_by_cell(deal, CPU))
+a, b = (torch.from_numpy(rows) for rows in samples(20, 30))
+for p, squared in ((1.0, False), (2.0, True)):
+    found = distances(a, b, squared=squared)
+    assert torch.allclose(found, torch.cdist(a, b, p=p) ** (2 if squared else 1))
+for kind, p in ((np.float64, 3), (np.float32, 3), (np.float32, 20)):
+    x, y = (rows.astype(kind) + 50.0 for rows in samples(160, p=p))
+    sides, ready = prepared(x, y, cells=16)
+    task, deal = ready.task, ready.task.deal(0)
+    sums = DeviceSums.empty(DeviceMap(task.map, CPU), deal.cells)
+    starts = torch.arange(deal.cells + 1) * deal.c
+    assert bool(sums._fused(torch.from_numpy(x), ByCell(rows_by_cell(deal, CPU), starts)))
+    expected, found = sides.sums(task)[0], sums.in_memory()
+    assert np.array_equal(found.bins, expected.bins)
+    turned = np.abs(task.map.turns).sum(axis=0)
+    steps = np.full(task.map.n_features, 1.0)
+    steps[: 2 * len(turned)] += 2**20 * 2 * np.pi * 2.0**-22 * np.tile(turned, 2)
+    assert (np.abs(found.features - expected.features) <= deal.c * steps).all(), (kind, p)
+"""
+
+
+def test_fused_kernels_against_numpy():
+    pytest.importorskip("triton", reason="Triton is not installed")
+    program = [sys.executable, "-W", "ignore", "-c", INTERPRETED]
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    known = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
+    done = subprocess.run(program, env=known, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

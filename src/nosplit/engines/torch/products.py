@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-__all__ = ["EXACT", "exact_product", "tensor_signed_sums"]
+__all__ = ["EXACT", "exact_product", "tensor_signed_sums", "unpacked_signs"]
 
 # Whole numbers up to here are exact in float32.
 EXACT = 1 << 24
@@ -52,12 +52,27 @@ def exact_product(weights: torch.Tensor, numbers: torch.Tensor, largest: int) ->
 def tensor_signed_sums(
     left: torch.Tensor, values: torch.Tensor, right: torch.Tensor
 ) -> torch.Tensor:
-    """Sums of ε_a ε_b h(a, b) of a tile under each draw, (F,), for signs (F, A) and (F, B).
+    """Sums of ε_a ε_b h(a, b) of tiles under each draw, (F, d).
 
     No draw changes the rounding of the values to whole steps.
+
+    Parameters
+    ----------
+    left, right : tensor, shape (F, A) and (F, B)
+        Weights 0, 1 or -1 of the rows and of the columns of the tiles.
+    values : tensor, shape (d, A, B)
+        Values of d kernels.
     """
-    step = values.abs().max().double() / STEPS
+    d, A, B = values.shape
+    step = values.abs().amax(dim=(1, 2)).double() / STEPS
     step = torch.where(step > torch.finfo(torch.float64).tiny, step, torch.ones_like(step))
-    whole = torch.round(values.double() / step).to(torch.int32)
-    halves = exact_product(left, whole, STEPS)
-    return step * (halves * right).sum(dim=1)
+    whole = (values / step.to(values.dtype)[:, None, None]).round_().to(torch.int32)
+    halves = exact_product(left, whole.permute(1, 0, 2).reshape(A, d * B), STEPS)
+    return step * (halves.view(-1, d, B) * right[:, None, :]).sum(dim=2)
+
+
+def unpacked_signs(packed: torch.Tensor, count: int) -> torch.Tensor:
+    """Signs as int8, (F, count), from bits, eight to a byte, of which 1 stands for -1."""
+    places = torch.arange(7, -1, -1, dtype=torch.uint8, device=packed.device)
+    bits = (packed[:, :, None] >> places) & 1
+    return 1 - 2 * bits.reshape(len(packed), -1)[:, :count].to(torch.int8)

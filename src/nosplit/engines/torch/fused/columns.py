@@ -1,7 +1,6 @@
 """Bins of columns, sums of columns and products of scores, by cell, each in one pass.
 
-A bin is found by comparing with all edges at once: what is above an edge, summed over rows, counts
-it, and summed over edges is the number of the bin.
+A program takes one column, or one pair of them, of some rows of a cell.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ import torch
 import triton
 import triton.language as tl
 
-from nosplit.engines.torch.fused.waves import _standardised
+from nosplit.engines.torch.fused.waves import _span, _standardised
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.sketch.maps import STEP
 
 __all__ = ["add_fused_columns", "add_fused_pairs"]
 
-ROWS = 64
+ROWS = 512
 # Rows that a program of pairs takes at a time, and how often at most: products are below 2²².
 PAIRED, TURNS = 256, 256
 
@@ -41,45 +40,40 @@ def _columns(
     D,
     width,
     splits,
-    step,
+    unit,
     DOUBLE: tl.constexpr,
     ROWS: tl.constexpr,
-    EDGES: tl.constexpr,
+    LEVELS: tl.constexpr,
 ):
     j = tl.program_id(0)
-    cell = tl.program_id(1) // splits
-    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
-    size = (end - begin + splits - 1) // splits
-    first = begin + (tl.program_id(1) % splits) * size
-    last = tl.minimum(first + size, end)
-    e = tl.arange(0, EDGES)
-    edge = tl.load(edges + j * width + e, mask=e < width, other=float("inf"))
+    cell, first, last = _span(starts, splits)
     offset, after = tl.load(offsets + j), tl.load(offsets + j + 1)
     place_of_sum = tl.load(linear + j)
-    above = tl.zeros((ROWS, EDGES), tl.int32)
+    counts = tl.zeros((1 << LEVELS,), tl.int32)
     total = tl.zeros((ROWS,), tl.int64)
     column = j + tl.zeros((1,), tl.int32)
     for start in range(first, last, ROWS):
         r = start + tl.arange(0, ROWS)
         live = r < last
         row = tl.load(order + r, mask=live, other=0)
-        v = tl.load(x + row * stride + j, mask=live, other=float("-inf"))
-        v = v if DOUBLE else v.to(tl.float32)
-        over = (v[:, None] > edge[None, :]).to(tl.int32)
-        above += over
-        tl.store(places + j.to(tl.int64) * n + r, tl.sum(over, axis=1).to(tl.uint8), mask=live)
+        v = tl.load(x + row * stride + j, mask=live, other=0.0)
+        if not DOUBLE:
+            v = v.to(tl.float32)
+        place = tl.zeros((ROWS,), tl.int32)
+        for level in tl.static_range(LEVELS):
+            at = place + ((1 << (LEVELS - 1 - level)) - 1)
+            edge = tl.load(edges + j * width + at, mask=at < width, other=float("inf"))
+            place += tl.where(edge < v, 1 << (LEVELS - 1 - level), 0)
+        counts += tl.histogram(place, 1 << LEVELS, mask=live)
+        tl.store(places + j.to(tl.int64) * n + r, place.to(tl.uint8), mask=live)
         if place_of_sum >= 0:
             own = _standardised(v[:, None], center, scale, column, p, column >= 0, DOUBLE)
             # To the nearest whole number, by adding what leaves no bits behind the point.
-            whole = tl.sum(own, axis=1).to(tl.float64) * step + 6755399441055744.0
+            whole = tl.sum(own, axis=1).to(tl.float64) * unit + 6755399441055744.0
             whole = (whole - 6755399441055744.0).to(tl.int64)
             total += tl.where(live, whole, 0)
-    number = tl.sum(above, axis=0)
-    into = bins + cell.to(tl.int64) * Q + offset + e
-    real = offset + e + 1 < after
-    tl.atomic_add(into + 1, number, mask=real)
-    tl.atomic_add(into, -number, mask=real)
-    tl.atomic_add(bins + cell.to(tl.int64) * Q + offset, (tl.maximum(last - first, 0)).to(tl.int32))
+    e = tl.arange(0, 1 << LEVELS)
+    tl.atomic_add(bins + cell.to(tl.int64) * Q + offset + e, counts, mask=offset + e < after)
     if place_of_sum >= 0:
         tl.atomic_add(features + cell.to(tl.int64) * D + place_of_sum, tl.sum(total, axis=0))
 
@@ -100,11 +94,7 @@ def _pairs(
     ROWS: tl.constexpr,
 ):
     pair = tl.program_id(0)
-    cell = tl.program_id(1) // splits
-    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
-    size = (end - begin + splits - 1) // splits
-    first = begin + (tl.program_id(1) % splits) * size
-    last = tl.minimum(first + size, end)
+    cell, first, last = _span(starts, splits)
     a, b = tl.load(left + pair), tl.load(right + pair)
     s00 = tl.zeros((ROWS,), tl.int32)
     s01 = tl.zeros((ROWS,), tl.int32)
@@ -145,7 +135,8 @@ def add_fused_columns(
         return places
     rows = rows if rows.stride(1) == 1 else rows.contiguous()
     edges = sketch.edges_of(rows.dtype)
-    splits = max(1, min(8, triton.cdiv(4096, cells * p)))
+    most = triton.cdiv(int(starts.diff().max()), ROWS)
+    splits = min(most, triton.cdiv(8192, cells * p))
     _columns[(p, cells * splits)](
         rows,
         rows.stride(0),
@@ -167,7 +158,7 @@ def add_fused_columns(
         float(STEP),
         DOUBLE=rows.dtype == torch.float64,
         ROWS=ROWS,
-        EDGES=triton.next_power_of_2(max(16, edges.shape[1])),
+        LEVELS=max(5, edges.shape[1].bit_length()),
         num_warps=4,
     )
     return places
@@ -181,9 +172,8 @@ def add_fused_pairs(
     cells, n = len(starts) - 1, places.shape[1]
     if not (len(left) and n):
         return
-    splits = max(triton.cdiv(n, cells * PAIRED * TURNS), min(8, triton.cdiv(4096, cells)))
-    # Cells may be of different sizes in a batch: none is larger than all rows.
-    splits = max(splits, triton.cdiv(int(starts.diff().max()), PAIRED * TURNS))
+    most = triton.cdiv(int(starts.diff().max()), PAIRED)
+    splits = max(triton.cdiv(most, TURNS), min(most, triton.cdiv(8192, cells)))
     _pairs[(len(left), cells * splits)](
         places,
         starts,

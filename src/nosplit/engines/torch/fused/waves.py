@@ -1,8 +1,9 @@
 """Projections, cosines and sines, and their sums by cell, in one pass over the rows.
 
-The polynomials are those of `loops/sketch`. A program takes some rows of one cell and some of the
-frequencies. Products are sums of three on the matrix units, as accurate as float32 (tested), or of
-one where the caller lets PyTorch use TF32: `torch.set_float32_matmul_precision("high")`.
+The polynomials are those of `loops/sketch`. A program takes some rows of one cell and three blocks
+of frequencies, and fetches the next rows while it computes. Products of float32 are three of the
+matrix units, of what is left after rounding too (as accurate as float32: tested), or one where the
+caller lets PyTorch use TF32: `torch.set_float32_matmul_precision("high")`.
 """
 
 from __future__ import annotations
@@ -16,19 +17,22 @@ import triton.language as tl
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.sketch.maps import STEP
 
-__all__ = ["Shape", "add_fused_waves"]
+__all__ = ["TileShape", "add_fused_waves"]
 
 
-class Shape(NamedTuple):
-    """Rows, frequencies and columns of a program's tiles, and warps that share them."""
+class TileShape(NamedTuple):
+    """Rows, frequencies and columns of a program's tiles, warps that share them, and stages."""
 
     rows: int
     frequencies: int
     columns: int
     warps: int
+    stages: int = 2
 
 
-NARROW, WIDE = Shape(64, 64, 16, 4), Shape(128, 64, 32, 8)
+NARROW, WIDE = TileShape(64, 32, 16, 4), TileShape(64, 64, 32, 4)
+# Blocks of frequencies of a program.
+BLOCKS = 3
 # Rows of a tile's place that are summed in 32 bits: each adds at most 2²⁰.
 TURNS = 1024
 
@@ -50,14 +54,71 @@ def _standardised(v, center, scale, k, p, inside, DOUBLE: tl.constexpr):
 
 @triton.jit
 def _sine(u):
-    """The sine of 2πu for u in [-1/4, 1/4], to 2e-7."""
+    """The sine of 2πu for u in [-1/4, 1/4] to 2e-7, in steps of 2⁻²⁰: no digit changes by that."""
     u2 = u * u
-    inner = -76.549781 + u2 * 39.536706
-    return u * (6.28318516 + u2 * (-41.3416550 + u2 * (81.6019468 + u2 * inner)))
+    inner = -80268264.0 + u2 * 41457240.0
+    return u * (6588397.0 + u2 * (-43349868.0 + u2 * (85565840.0 + u2 * inner)))
 
 
 @triton.jit
-def _waves(
+def _whole_waves(t):
+    """Cosine and sine of so many turns, in whole steps."""
+    t -= tl.floor(t + 0.5)
+    u = 0.25 - tl.abs(t)
+    # |sin 2πt| = sin 2π(1/4 - ||t| - 1/4|), with the sign of t.
+    sign = t.to(tl.int32, bitcast=True) & -2147483648
+    w = ((0.25 - tl.abs(u)).to(tl.int32, bitcast=True) ^ sign).to(tl.float32, bitcast=True)
+    return _sine(u).to(tl.int32), _sine(w).to(tl.int32)
+
+
+@triton.jit
+def _rounded(a):
+    """To the nearest number of the matrix units: ten binary digits."""
+    return ((a.to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def _product(a, high, rest, into, PRECISION: tl.constexpr):
+    """The product of a and a matrix in two parts; of the first alone for "tf32"."""
+    if PRECISION == "tf32":
+        return tl.dot(a, high, into, input_precision="tf32")
+    a_high = _rounded(a)
+    a_rest = _rounded(a - a_high)
+    into = tl.dot(a_high, rest, into, input_precision="tf32")
+    into = tl.dot(a_rest, high, into, input_precision="tf32")
+    return tl.dot(a_high, high, into, input_precision="tf32")
+
+
+@triton.jit
+def _some_turns(turns, f, k, p, F, inside):
+    """Turns of some columns and frequencies, (columns, frequencies), in two parts."""
+    mask = inside[:, None] & (f < F)[None, :]
+    at = turns + f[None, :] * p + k[:, None]
+    return tl.load(at, mask=mask, other=0.0), tl.load(at + F * p, mask=mask, other=0.0)
+
+
+@triton.jit
+def _add(features, cell, D, F, f, cosines, sines, idle):
+    """Add sums over rows to a cell; rows that were none had no turns, and a cosine of one."""
+    one, _ = _whole_waves(tl.zeros((1,), tl.float32))
+    idle = (idle * tl.sum(one, axis=0)).to(tl.int64)
+    into = features + cell.to(tl.int64) * D + f
+    tl.atomic_add(into, tl.sum(cosines.to(tl.int64), axis=0) - idle, mask=f < F)
+    tl.atomic_add(into + F, tl.sum(sines.to(tl.int64), axis=0), mask=f < F)
+
+
+@triton.jit
+def _span(starts, splits):
+    """The cell of a program, and its first and last row in the order of cells."""
+    cell = tl.program_id(1) // splits
+    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
+    size = (end - begin + splits - 1) // splits
+    first = begin + (tl.program_id(1) % splits) * size
+    return cell, first, tl.minimum(first + size, end)
+
+
+@triton.jit
+def _narrow(
     x,
     stride,
     order,
@@ -71,50 +132,119 @@ def _waves(
     F,
     D,
     splits,
-    step,
     DOUBLE: tl.constexpr,
     PRECISION: tl.constexpr,
     ROWS: tl.constexpr,
     FREQUENCIES: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    cell = tl.program_id(1) // splits
-    begin, end = tl.load(starts + cell), tl.load(starts + cell + 1)
-    size = (end - begin + splits - 1) // splits
-    first = begin + (tl.program_id(1) % splits) * size
-    last = tl.minimum(first + size, end)
-    f = tl.program_id(0) * FREQUENCIES + tl.arange(0, FREQUENCIES)
-    known = f < F
-    cosines = tl.zeros((ROWS, FREQUENCIES), tl.int32)
-    sines = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    """Rows whose columns are one tile."""
+    cell, first, last = _span(starts, splits)
+    f = tl.program_id(0) * 3 * FREQUENCIES + tl.arange(0, FREQUENCIES)
+    k = tl.arange(0, COLUMNS)
+    inside = k < p
+    high0, rest0 = _some_turns(turns, f, k, p, F, inside)
+    high1, rest1 = _some_turns(turns, f + FREQUENCIES, k, p, F, inside)
+    high2, rest2 = _some_turns(turns, f + 2 * FREQUENCIES, k, p, F, inside)
+    c0 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    c1 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    c2 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    s0 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    s1 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    s2 = tl.zeros((ROWS, FREQUENCIES), tl.int32)
+    none = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+    strange = tl.zeros((ROWS, COLUMNS), tl.float32)
+    r = first + tl.arange(0, ROWS)
+    row = tl.load(order + r, mask=r < last, other=0)
+    here = (r < last)[:, None] & inside[None, :]
+    v = tl.load(x + row[:, None] * stride + k[None, :], mask=here, other=0.0)
+    row = tl.load(order + r + ROWS, mask=r + ROWS < last, other=0)
+    for _ in range(first, last, ROWS):
+        here = (r + ROWS < last)[:, None] & inside[None, :]
+        following = tl.load(x + row[:, None] * stride + k[None, :], mask=here, other=0.0)
+        row = tl.load(order + r + 2 * ROWS, mask=r + 2 * ROWS < last, other=0)
+        strange += (v - v).to(tl.float32)  # not a number if v is none, or infinite
+        scaled = _standardised(v, center, scale, k, p, inside, DOUBLE)
+        scaled = tl.where((r < last)[:, None], scaled, 0.0)
+        cosine, sine = _whole_waves(_product(scaled, high0, rest0, none, PRECISION))
+        c0 += cosine
+        s0 += sine
+        cosine, sine = _whole_waves(_product(scaled, high1, rest1, none, PRECISION))
+        c1 += cosine
+        s1 += sine
+        cosine, sine = _whole_waves(_product(scaled, high2, rest2, none, PRECISION))
+        c2 += cosine
+        s2 += sine
+        v = following
+        r += ROWS
+    count = tl.maximum(last - first, 0)
+    idle = (count + ROWS - 1) // ROWS * ROWS - count
+    _add(features, cell, D, F, f, c0, s0, idle)
+    _add(features, cell, D, F, f + FREQUENCIES, c1, s1, idle)
+    _add(features, cell, D, F, f + 2 * FREQUENCIES, c2, s2, idle)
+    bad = tl.sum(tl.sum(strange, axis=1), axis=0) != 0.0
+    tl.atomic_max(flag, bad.to(tl.int32))
+
+
+@triton.jit
+def _wide(
+    x,
+    stride,
+    order,
+    starts,
+    center,
+    scale,
+    turns,
+    features,
+    flag,
+    p,
+    F,
+    D,
+    splits,
+    DOUBLE: tl.constexpr,
+    PRECISION: tl.constexpr,
+    ROWS: tl.constexpr,
+    FREQUENCIES: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
+    """Rows of many columns, a tile of them after the other."""
+    cell, first, last = _span(starts, splits)
+    f = tl.program_id(0) * 3 * FREQUENCIES + tl.arange(0, FREQUENCIES)
     strange = tl.zeros((ROWS, COLUMNS), tl.float32)
     for start in range(first, last, ROWS):
         r = start + tl.arange(0, ROWS)
         live = r < last
         row = tl.load(order + r, mask=live, other=0)
-        t = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+        t0 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+        t1 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+        t2 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+        k = tl.arange(0, COLUMNS)
+        here = live[:, None] & (k < p)[None, :]
+        v = tl.load(x + row[:, None] * stride + k[None, :], mask=here, other=0.0)
         for column in range(0, p, COLUMNS):
             k = column + tl.arange(0, COLUMNS)
-            inside = k < p
-            here = live[:, None] & inside[None, :]
-            v = tl.load(x + row[:, None] * stride + k[None, :], mask=here, other=0.0)
-            strange += (v - v).to(tl.float32)  # not a number if v is none, or infinite
-            scaled = _standardised(v, center, scale, k, p, inside, DOUBLE)
-            w = tl.load(
-                turns + f[None, :] * p + k[:, None],
-                mask=inside[:, None] & known[None, :],
-                other=0.0,
+            here = live[:, None] & (k + COLUMNS < p)[None, :]
+            following = tl.load(
+                x + row[:, None] * stride + (k + COLUMNS)[None, :], mask=here, other=0.0
             )
-            t = tl.dot(scaled, w, t, input_precision=PRECISION)
-        t -= tl.floor(t + 0.5)
-        u = 0.25 - tl.abs(t)
-        sine = _sine(0.25 - tl.abs(u)) * step
-        sine = tl.where(t < 0.0, -sine, sine)
-        cosines += tl.where(live[:, None], (_sine(u) * step).to(tl.int32), 0)
-        sines += tl.where(live[:, None], sine.to(tl.int32), 0)
-    into = features + cell.to(tl.int64) * D + f
-    tl.atomic_add(into, tl.sum(cosines.to(tl.int64), axis=0), mask=known)
-    tl.atomic_add(into + F, tl.sum(sines.to(tl.int64), axis=0), mask=known)
+            inside = k < p
+            strange += (v - v).to(tl.float32)
+            scaled = _standardised(v, center, scale, k, p, inside, DOUBLE)
+            scaled = tl.where(live[:, None], scaled, 0.0)
+            high, rest = _some_turns(turns, f, k, p, F, inside)
+            t0 = _product(scaled, high, rest, t0, PRECISION)
+            high, rest = _some_turns(turns, f + FREQUENCIES, k, p, F, inside)
+            t1 = _product(scaled, high, rest, t1, PRECISION)
+            high, rest = _some_turns(turns, f + 2 * FREQUENCIES, k, p, F, inside)
+            t2 = _product(scaled, high, rest, t2, PRECISION)
+            v = following
+        idle = tl.maximum(start + ROWS - last, 0)
+        cosine, sine = _whole_waves(t0)
+        _add(features, cell, D, F, f, cosine, sine, idle)
+        cosine, sine = _whole_waves(t1)
+        _add(features, cell, D, F, f + FREQUENCIES, cosine, sine, idle)
+        cosine, sine = _whole_waves(t2)
+        _add(features, cell, D, F, f + 2 * FREQUENCIES, cosine, sine, idle)
     bad = tl.sum(tl.sum(strange, axis=1), axis=0) != 0.0
     tl.atomic_max(flag, bad.to(tl.int32))
 
@@ -125,7 +255,7 @@ def add_fused_waves(
     order: torch.Tensor,
     starts: torch.Tensor,
     features: torch.Tensor,
-    shape: Shape | None = None,
+    shape: TileShape | None = None,
 ) -> torch.Tensor:
     """Add the waves of rows to the sums of their cells; whether all values are finite.
 
@@ -139,20 +269,20 @@ def add_fused_waves(
         Numbers of rows in the order of their cells, and where each cell begins.
     features : tensor of int64, shape (C, D)
         The sums.
-    shape : Shape, optional
+    shape : TileShape, optional
         Of a program's tiles.
     """
     F, p, cells = sketch.map.n_waves, sketch.map.p, len(starts) - 1
-    flag = torch.zeros(1, dtype=torch.int32, device=rows.device)
     if not (F and len(order)):
         return torch.isfinite(rows).all()
-    shape = shape or (NARROW if p <= 16 else WIDE)
-    splits = triton.cdiv(len(order), cells * shape.rows * TURNS)
-    splits = max(splits, min(8, triton.cdiv(2048, cells)))
+    flag = torch.zeros(1, dtype=torch.int32, device=rows.device)
+    shape = shape or (NARROW if p <= NARROW.columns else WIDE)
+    most = triton.cdiv(int(starts.diff().max()), shape.rows)
+    splits = max(triton.cdiv(most, TURNS), min(most, triton.cdiv(4096, cells)))
     rows = rows if rows.stride(1) == 1 else rows.contiguous()
     fast = torch.get_float32_matmul_precision() != "highest"
-    grid = (triton.cdiv(F, shape.frequencies), cells * splits)
-    _waves[grid](
+    kernel = _narrow if p <= shape.columns else _wide
+    kernel[triton.cdiv(F, BLOCKS * shape.frequencies), cells * splits](
         rows,
         rows.stride(0),
         order,
@@ -165,12 +295,15 @@ def add_fused_waves(
         F,
         features.stride(0),
         splits,
-        float(STEP),
         DOUBLE=rows.dtype == torch.float64,
         PRECISION="tf32" if fast else "tf32x3",
         ROWS=shape.rows,
         FREQUENCIES=shape.frequencies,
         COLUMNS=shape.columns,
         num_warps=shape.warps,
+        num_stages=1 if rows.dtype == torch.float64 else shape.stages,
     )
     return flag[0] == 0
+
+
+assert STEP == 1 << 20  # the coefficients of `_sine` know it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,8 @@ from nosplit.sketch.units import EXACT, Lens
 
 __all__ = ["Looks", "TensorUnits"]
 
-# Draws looked at together.
-DRAWS = 1 << 13
+# Draws looked at together, and numbers along lenses that are kept at once.
+DRAWS, SEEN = 1 << 13, 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +63,10 @@ class Looks:
 
     def means(self, units: TensorUnits, lenses: Sequence[Lens]) -> torch.Tensor:
         """Means over all draws of what lenses show."""
-        swaps = self.swaps
-        share = 1.0 if swaps.paired else swaps.n_units / (swaps.n_units - 1) * swaps.spread
         found = []
         for lens in map(self._on, lenses):
             along = self._about_mean(_along(units.values, lens))
-            found.append(share * (along * along).sum(dim=0) @ lens.gains)
+            found.append(self._share * (along * along).sum(dim=0) @ lens.gains)
         return torch.cat(found)
 
     def covariance(self, units: TensorUnits, lenses: Sequence[Lens], m: int) -> Array:
@@ -87,24 +85,47 @@ class Looks:
     def columns(
         self, units: TensorUnits, lenses: Sequence[Lens], which: Sequence[int]
     ) -> ColumnDraws:
-        """Statistics of columns in standard deviations, and gamma laws like theirs."""
-        laws, means, spread = [], [], self.swaps.spread
-        for lens in map(self._on, lenses):
-            along = self._about_mean(_along(units.values, lens))
-            moment, own = along.T @ along, (along * along).sum(dim=1)
-            first = spread * moment.trace()
-            second = 2.0 * spread**2 * ((moment * moment).sum() - (own * own).sum())
-            laws.append(torch.stack([first, second]))
-            means.append(torch.diagonal(moment) @ lens.gains)
-        swaps = self.swaps
-        share = 1.0 if swaps.paired else swaps.n_units / (swaps.n_units - 1) * spread
-        values = self.see(units, lenses, share * torch.cat(means))
-        first, second = torch.stack(laws).cpu().numpy().T
+        """Statistics of columns in standard deviations, and gamma laws like theirs.
+
+        Lenses weigh all squares alike; those of one shape are looked through together.
+        """
+        values = np.zeros((len(self.weights), len(lenses)))
+        first, second = np.zeros(len(lenses)), np.zeros(len(lenses))
+        sums = exact_product(self.weights, units.values, units.largest)
+        if not self.swaps.paired:
+            sums -= units.values.sum(dim=0).double() * (self.swaps.n_x / self.swaps.n_units)
+        for some in self._alike(lenses):
+            view = _Several([lenses[i] for i in some], sums.device)
+            along = view.along(units.values)
+            along = along if self.swaps.paired else along - along.mean(dim=1, keepdim=True)
+            moment, own = along.transpose(1, 2) @ along, (along * along).sum(dim=2)
+            size = torch.diagonal(moment, dim1=1, dim2=2).sum(dim=1)
+            spare = (moment * moment).sum(dim=(1, 2)) - (own * own).sum(dim=1)
+            seen = (view.along(sums) ** 2).sum(dim=2) - (self._share * size)[:, None]
+            values[:, some] = seen.T.cpu().numpy()
+            first[some] = self.swaps.spread * size.cpu().numpy()
+            second[some] = 2.0 * self.swaps.spread**2 * spare.cpu().numpy()
         live = second > CONSTANT * first * first
         second = np.where(live, second, 1.0)
         values = np.where(live, values / np.sqrt(second), 0.0)
         shapes = np.where(live, first * first / second, 1.0)
         return ColumnDraws(values, shapes, np.array(which, dtype=np.int64))
+
+    def _alike(self, lenses: Sequence[Lens]) -> Iterator[list[int]]:
+        """Numbers of lenses of one shape, so few at a time that what they show stays small."""
+        shapes: dict[tuple[int, ...], list[int]] = {}
+        for i, lens in enumerate(lenses):
+            shapes.setdefault(lens.axes.shape, []).append(i)
+        for shape, every in shapes.items():
+            width = max(shape) * max(self.swaps.n_units, len(self.weights))
+            step = max(1, SEEN // width)
+            yield from (every[i : i + step] for i in range(0, len(every), step))
+
+    @property
+    def _share(self) -> float:
+        """Mean over all draws of a squared sum, over the sum of squares about what is common."""
+        swaps = self.swaps
+        return 1.0 if swaps.paired else swaps.n_units / (swaps.n_units - 1) * swaps.spread
 
     def _about_mean(self, along: torch.Tensor) -> torch.Tensor:
         return along if self.swaps.paired else along - along.mean(dim=0)
@@ -119,3 +140,23 @@ def _along(numbers: torch.Tensor, lens: Any) -> torch.Tensor:
     """Numbers along the axes of a lens of tensors."""
     own = numbers[:, lens.where].double()
     return own * lens.axes if lens.axes.ndim == 1 else own @ lens.axes
+
+
+class _Several:
+    """Lenses of one shape on runs of numbers, as tensors."""
+
+    def __init__(self, lenses: Sequence[Lens], device: torch.device) -> None:
+        first = np.array([_start(lens) for lens in lenses])
+        places = first[:, None] + np.arange(len(lenses[0].axes))
+        self.places = torch.from_numpy(places).to(device)
+        self.axes = torch.from_numpy(np.stack([lens.axes for lens in lenses])).to(device)
+
+    def along(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Numbers along the axes of each lens, (lenses, rows, axes)."""
+        own = numbers[:, self.places.ravel()].reshape(len(numbers), *self.places.shape)
+        own = own.permute(1, 0, 2).double()
+        return own * self.axes[:, None, :] if self.axes.ndim == 2 else own @ self.axes
+
+
+def _start(lens: Lens) -> int:
+    return int(lens.where.start if isinstance(lens.where, slice) else lens.where[0])

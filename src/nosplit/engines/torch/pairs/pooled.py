@@ -62,8 +62,7 @@ class TensorPooled:
                 twice = 2.0 if a != b else 1.0
                 if a == b:
                     K.diagonal(dim1=1, dim2=2).zero_()
-                signed = [tensor_signed_sums(weights[:, a], H, weights[:, b]) for H in K]
-                values += twice * torch.stack(signed, dim=1)
+                values += twice * tensor_signed_sums(weights[:, a], K, weights[:, b])
                 K = K.double()
                 sums[a] += K.sum(dim=2).T
                 if a != b:

@@ -14,9 +14,9 @@ import torch
 
 from nosplit._support.types import Array
 from nosplit.engines.torch.pairs.values import tensor_pair_values
-from nosplit.engines.torch.products import tensor_signed_sums
+from nosplit.engines.torch.products import tensor_signed_sums, unpacked_signs
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.draws import Part, Signs
+from nosplit.pairs.draws import BLOCK, Part, Signs
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
@@ -140,8 +140,7 @@ class TensorDraws:
         """Signs of some units on the device, (F, T): made once for all tiles."""
         key = (units.start, units.stop, units.step)
         if key not in self.kept:
-            signs = self.signs.columns(units).astype(np.int8)
-            self.kept[key] = torch.from_numpy(np.ascontiguousarray(signs)).to(self.units.x.device)
+            self.kept[key] = self._signs(units)
         return self.kept[key]
 
     def part(self, job: Job) -> Part:
@@ -156,7 +155,7 @@ class TensorDraws:
             if job.a == job.b:
                 values = values.triu(1)
             left, right = self.columns(job.a), self.columns(job.b)
-            return torch.stack([tensor_signed_sums(left, h, right) for h in values], dim=1)
+            return tensor_signed_sums(left, values, right)
         total: Any = 0.0
         for start in range(0, values.shape[1], SIGNED):
             some = range(start, min(start + SIGNED, values.shape[1]))
@@ -181,5 +180,14 @@ class TensorDraws:
         )
 
     def _signs(self, units: range) -> torch.Tensor:
-        signs = np.ascontiguousarray(self.signs.columns(units).astype(np.int8))
-        return torch.from_numpy(signs).to(self.units.x.device)
+        """Signs of some units; random ones travel eight to a byte."""
+        signs, device = self.signs, self.units.x.device
+        if signs.key is None or units.step != 1:
+            found = np.ascontiguousarray(signs.columns(units).astype(np.int8))
+            return torch.from_numpy(found).to(device)
+        places = signs.units[units.start : units.stop]
+        blocks = range(places.start // BLOCK, -(-places.stop // BLOCK))
+        packed = np.concatenate([signs.bits(signs.key, b) for b in blocks], axis=1)
+        first = places.start - blocks.start * BLOCK
+        drawn = unpacked_signs(torch.from_numpy(packed).to(device), first + len(places))[:, first:]
+        return torch.cat([torch.ones_like(drawn[:1]), drawn])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.engines.torch.devices import running
-from nosplit.engines.torch.products import exact_product
+from nosplit.engines.torch.products import exact_product, unpacked_signs
 from nosplit.sketch.cells import Means, View, see_all
 from nosplit.sketch.swaps import CellDraws, Slots, Swaps
 from nosplit.sketch.units import EXACT
@@ -85,9 +85,7 @@ def _weights(draws: Swaps, device: torch.device) -> Iterator[torch.Tensor]:
             yield torch.from_numpy(found).to(device)
             continue
         packed = torch.from_numpy(np.concatenate([draws.bits(*chunk) for chunk in some]))
-        places = torch.arange(7, -1, -1, dtype=torch.uint8, device=device)
-        bits = (packed.to(device)[:, :, None] >> places) & 1
-        signs = 1 - 2 * bits.reshape(len(packed), -1)[:, : draws.n_units].to(torch.int8)
+        signs = unpacked_signs(packed.to(device), draws.n_units)
         if start == 0:
             signs[0] = 1
         yield signs

@@ -77,8 +77,13 @@ class DeviceMap:
 
     @cached_property
     def turned(self) -> torch.Tensor:
-        """Turns with the columns of a frequency side by side, (F, p)."""
-        return self.turns.T.contiguous()
+        """Turns with the columns of a frequency side by side, in two parts, (2, F, p).
+
+        Both are rounded to the ten binary digits of the matrix units.
+        """
+        turned = self.turns.T.contiguous()
+        high = _ten_digits(turned)
+        return torch.stack([high, _ten_digits(turned - high)])
 
     def moves(self, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """Centers and scales for rows of a type: those of single ones in two parts, (2, p)."""
@@ -171,6 +176,11 @@ class DeviceMap:
         for column, own in zip(self.map.hashed.tolist(), phases, strict=True):
             total += _hashed(rows[:, column].double(), column)[:, None] * own
         return (total & 0xFFFFFFFF).float() * 2.0**-32
+
+
+def _ten_digits(values: torch.Tensor) -> torch.Tensor:
+    """Single numbers rounded to ten binary digits after the first."""
+    return ((values.view(torch.int32) + 4096) & -8192).view(torch.float32)
 
 
 def _in_two(values: torch.Tensor) -> torch.Tensor:
