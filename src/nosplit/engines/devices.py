@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from nosplit._support.changes import Change
 from nosplit._support.lazy import extra
 from nosplit._support.tensors import elsewhere, is_tensor
+from nosplit.data.changes import column_changes
 from nosplit.engines.sides import Sides
 from nosplit.inference.result import TestResult
 
-__all__ = ["lies_on_device", "mover", "on_device"]
+__all__ = ["as_tensors", "lies_on_device", "mover", "on_device", "tensor_changes"]
 
 
 def lies_on_device(*samples: Any) -> bool:
     """Whether a sample is a tensor, or an array that the processor cannot read."""
     return any(is_tensor(sample) or elsewhere(sample) for sample in samples)
+
+
+def as_tensors(*samples: Any) -> list[Any]:
+    """Arrays of other libraries on a device as tensors, not copied; others as they are."""
+    return [extra("torch", "torch").from_dlpack(s) if elsewhere(s) else s for s in samples]
+
+
+def tensor_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, Change]:
+    """What changed in some columns of two tensors, of which no others travel to memory."""
+    if not all(is_tensor(s) or isinstance(s, np.ndarray) for s in (x, y)):
+        return column_changes(x, y, names)
+    places = [int(name) for name in names]
+    few = [(s if s.ndim == 2 else s[:, None])[:, places] for s in (x, y)]
+    found = column_changes(few[0], few[1], [str(i) for i in range(len(names))]) if names else {}
+    return {name: found[str(i)] for i, name in enumerate(names)}
 
 
 def on_device(*arguments: Any) -> TestResult | None:

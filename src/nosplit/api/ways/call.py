@@ -13,7 +13,7 @@ from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.samples import two_samples
 from nosplit.designs.two_sample import designed_test, swapped_in
-from nosplit.engines.devices import lies_on_device, mover, on_device
+from nosplit.engines.devices import as_tensors, lies_on_device, mover, on_device, tensor_changes
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
@@ -132,9 +132,10 @@ def _on_device(call: Call) -> TestResult | None:
     """Compute where tensors lie, or where the caller wants it; None where that does not serve."""
     if call.asked.paired or (call.device is None and not lies_on_device(call.x, call.y)):
         return None
-    x, y, asked, rng = call.x, call.y, call.asked, call.rng
+    x, y = as_tensors(call.x, call.y)
+    asked, rng = call.asked, call.rng
     found = on_device(x, y, asked, call.pairs, rng, call.workers, call.progress, call.device)
-    return None if found is None else _with_changes(found, call)
+    return None if found is None else _with_changes(found, replace(call, x=x, y=y))
 
 
 def _in_memory(call: Call) -> TestResult:
@@ -173,7 +174,8 @@ def _said(result: TestResult, asked: Asked) -> TestResult:
 
 def _with_changes(result: TestResult, call: Call) -> TestResult:
     """The result with a word on what changed in each column that differs."""
-    found = column_changes(call.x, call.y, result.differing(LOOSEST))
+    changes = tensor_changes if lies_on_device(call.x, call.y) else column_changes
+    found = changes(call.x, call.y, result.differing(LOOSEST))
     both = zip(result.column_names, result.by_column, strict=True)
     described = tuple(replace(c, change=found.get(name, c.change)) for name, c in both)
     return replace(result, by_column=described)
