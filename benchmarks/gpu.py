@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-import nosplit
 from nosplit import Exact, Gaussian, Laplace, Sketch, two_sample_test
 
 SKETCH = ("_rows_at", "_narrow", "_wide", "_columns", "_pairs")
@@ -129,7 +128,6 @@ def main() -> None:
     os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:2])
     torch.set_num_threads(2)
     lines = [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}", ""]
-    lines += [f"nosplit {nosplit.__version__}", ""]
     sketches(lines)
     calls(lines, not arguments.no_cores)
     peers(lines)
