@@ -39,7 +39,7 @@ test: lint ## lint, types, import contract, doctests, examples of README and doc
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2
 
 test-gpu: ## the tests that need a CUDA device, and the benchmarks on it, by the python3 that has PyTorch
-	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/engines/torch
+	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/engines/tensors
 	PYTHONPATH=src python3 -m benchmarks.gpu
 
 lint: venv ## ruff, mypy and the import contract

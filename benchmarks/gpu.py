@@ -113,8 +113,8 @@ def peers(lines: list[str]) -> None:
         mine = seconds(lambda: two_sample_test(x, y, pairs="complete"))  # noqa: B023
         try:
             theirs = f"{seconds(lambda: plain_aggregated(x, y)):.3g}"  # noqa: B023
-        except torch.OutOfMemoryError:
-            theirs = "out of memory"
+        except (torch.OutOfMemoryError, torch.AcceleratorError) as error:
+            theirs = type(error).__name__
         torch.cuda.empty_cache()
         lines.append(f"| {n:,} | {mine:.3g} | {theirs} |")
         print(lines[-1], flush=True)

@@ -81,7 +81,7 @@ def _rounded(a):
 def _product(a, high, rest, into, PRECISION: tl.constexpr):
     """The product of a and a matrix in two parts; of the first alone for "tf32"."""
     if PRECISION == "tf32":
-        return tl.dot(a, high, into, input_precision="tf32")
+        return tl.dot(_rounded(a), high, into, input_precision="tf32")
     a_high = _rounded(a)
     a_rest = _rounded(a - a_high)
     into = tl.dot(a_high, rest, into, input_precision="tf32")

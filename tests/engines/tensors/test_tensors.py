@@ -324,6 +324,7 @@ for kind, p in ((np.float64, 3), (np.float32, 3), (np.float32, 20)):
 """
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="`test_cuda` runs them as they are")
 def test_fused_kernels_against_numpy():
     pytest.importorskip("triton", reason="Triton is not installed")
     program = [sys.executable, "-W", "ignore", "-c", INTERPRETED]
