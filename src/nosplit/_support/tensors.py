@@ -18,8 +18,8 @@ IN_MEMORY = (1, 3)
 
 def is_tensor(value: object) -> bool:
     """Whether a value is a tensor of PyTorch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)
+    return tensor is not None and isinstance(value, tensor)
 
 
 def elsewhere(value: Any) -> bool:

@@ -133,7 +133,7 @@ def few_effective(effective: Array, live: NDArray[np.bool_], remedy: str = EXACT
     if not few.any():
         return []
     text = (
-        f"As few as {effective[few].min():.2g} pairs carry a kernel's value, as far as the normal "
+        f"As few as {effective[few].min():.0f} pairs carry a kernel's value, as far as the normal "
         f"approximation goes (numbers {kernel_numbers(few)}; at least {needed} are safe): values "
         f"are rare, or tails are heavy. Use {remedy}."
     )

@@ -31,7 +31,7 @@ from nosplit.pairs.dealing import Dealing, Natural
 from nosplit.pairs.effective import effective_pairs
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Adjacent, Sketch
+from nosplit.pairs.pairing import Adjacent, Sketch, units_in_pairs
 
 __all__ = ["adjacent_test"]
 
@@ -89,13 +89,14 @@ def adjacent_test(
         effective=effective if unequal else None,
     )
     rows = sum(side.n + side.left_out for side in look.census)
+    n_used = round(dealing.rows_per_unit * units_in_pairs(pairing, dealing.n_units))
     return to_result(
         outcome.noting([dependent_rows(look.lag)] if look.lag else []),
         question=TWO_SAMPLE,
         kernels=bank.kernels,
         n_units=dealing.n_units,
-        n_used=dealing.n_used,
-        n_left_out=rows - dealing.n_used,
+        n_used=n_used,
+        n_left_out=rows - n_used,
         columns=None if encoding is None else encoding.names,
         encoding=encoding,
     )

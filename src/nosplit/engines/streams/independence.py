@@ -47,7 +47,7 @@ class IndependenceAccumulator(Accumulator):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> acc = IndependenceAccumulator(pairs=2)
-    >>> for _ in range(10):
+    >>> for _ in range(40):
     ...     x = rng.normal(size=600)
     ...     acc.update(x, x**2 + rng.normal(size=600))
     >>> acc.result().reject(0.05)
