@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 import pytest
 
 from nosplit.cli import main
@@ -28,6 +30,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return TOGETHER.get(file, nodeid)
 
     return Together(config, log)
+
+
+@pytest.fixture(autouse=True)
+def own_numbers(request):
+    """Start the generator of a module anew: numbers do not depend on the tests that ran before."""
+    rng = getattr(getattr(request.node, "module", None), "RNG", None)
+    if rng is not None:
+        seed = crc32(request.node.name.encode())
+        rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
 
 
 @pytest.fixture

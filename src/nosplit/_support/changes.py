@@ -17,6 +17,7 @@ __all__ = [
     "change_of_numbers",
     "change_of_pair",
     "percent",
+    "said_number",
 ]
 
 # Standard errors from which a change of a median, a spread or a share is worth a word, and from
@@ -90,13 +91,24 @@ class Change:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
+def said_number(value: float) -> str:
+    """Four digits that count, and no exponent where a person would write none.
+
+    Examples
+    --------
+    >>> said_number(27550.4), said_number(0.012345), said_number(1.5e12)
+    ('27,550', '0.01235', '1.5e+12')
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the largest there are
 def change_of_numbers(
     apart: float,
     quartiles: Array,
     sizes: Sequence[int],
     missing: Sequence[float],
-    say: Callable[[float], str] = "{:.4g}".format,
+    say: Callable[[float], str] = said_number,
 ) -> Change:
     """From the largest difference of distribution functions and the quartiles of both, (2, 3).
 

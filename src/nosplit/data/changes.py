@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.changes import Change, change_of_categories, change_of_numbers
+from nosplit._support.changes import Change, change_of_categories, change_of_numbers, said_number
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit.data.tables.frames import CATEGORIES, Frame, as_frame, native_columns
@@ -42,7 +42,7 @@ def _change(name: str, sources: tuple[Frame, Frame], natives: Callable[[int], An
 
 def said_as(kind: str) -> Callable[[float], str]:
     """How values of a kind of column are written: dates as dates."""
-    return _date if kind.startswith("dates") else "{:.4g}".format
+    return _date if kind.startswith("dates") else said_number
 
 
 def _date(days: float) -> str:

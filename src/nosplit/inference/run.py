@@ -41,7 +41,6 @@ from nosplit.inference.caveats import (
 from nosplit.inference.evidence import column_evidence, rank_all
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan, pairing_name
-from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.methods import (
     METHODS,
     OST,
@@ -98,15 +97,15 @@ def settle(method: Method | None, calibration: Exact | str) -> Method:
     return method
 
 
-def sees_all(recipe: Recipe, method: Method | None, how: Plan) -> bool:
+def sees_all(default: bool, method: Method | None, how: Plan) -> bool:
     """Whether a test looks at columns and flattened spectra, too.
 
-    Kernels that were asked for are all that is looked at: who asks for a linear one asks whether
-    means differ, and no column must answer more than that.
+    Kernels that were asked for (not `default`) are all that is looked at: who asks for a linear
+    one asks whether means differ, and no column must answer more than that.
     """
     adaptive = isinstance(settle(method, how.calibration), Adaptive)
     everything = isinstance(how.pairing, Complete) and isinstance(how.calibration, Exact)
-    return recipe.default and adaptive and everything
+    return default and adaptive and everything
 
 
 def split_at(method: Method, n_units: int) -> list[range]:

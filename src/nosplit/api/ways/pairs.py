@@ -42,7 +42,7 @@ def test_pairs(
     """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
     x, y = check_samples(data.x, data.y)
     n_rows = len(x) + len(y) + data.left_out
-    looks = sees_all(recipe, asked.method, plan)
+    looks = sees_all(recipe.default, asked.method, plan)
     # Pairs may share what comes and goes: swaps need their differences to be independent.
     lag = max(correlated_rows(rows) for rows in ((x - y,) if asked.paired else (x, y)))
     block = BLOCK_LAGS * lag if lag and plan.flips else 1

@@ -145,7 +145,7 @@ def tensor_test(
             options = asked.options if placed.data is None else placed.data.settled(asked.options)
             sides = moved(Sides(*placed.sides(), workers, progress), placed.device)
             return sketch_test(sides, replace(asked, options=options), rng=rng, workers=workers)
-        looks = sees_all(recipe, asked.method, plan)
+        looks = sees_all(recipe.default, asked.method, plan)
         if placed.shape[0] != placed.shape[1] and not looks:
             return None
         return _by_pairs(placed, recipe, plan, asked, rng, progress, looks)
