@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from nosplit import datasets, models, testing
-from nosplit.api.columns.column_tests import column_tests
+from nosplit.api.columns import column_tests
 from nosplit.api.drift import DriftDetector
 from nosplit.api.goodness_of_fit import goodness_of_fit_test
 from nosplit.api.independence import independence_test
+from nosplit.api.k_sample import k_sample_test
 from nosplit.api.means import joint_normal_test, mean_test
 from nosplit.api.plan import plan
 from nosplit.api.profile import load_profile, profile
-from nosplit.api.several.k_sample import k_sample_test
 from nosplit.api.two_sample import two_sample_test
-from nosplit.api.witness.folds import witness_test
-from nosplit.api.witness.result import WitnessResult
+from nosplit.api.ways.witness_result import WitnessResult
+from nosplit.api.witness import witness_test
 from nosplit.data.files.csv_form import Csv
 from nosplit.describe.explain import explain
 from nosplit.describe.explanation import Explanation

@@ -31,7 +31,7 @@ from nosplit import (
     mean_test,
     two_sample_test,
 )
-from nosplit.inference.result import kernel_label
+from nosplit.inference.printed import kernel_label
 from nosplit.methods.normal.laws import Flips
 
 NAMES = """

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import nosplit
-from nosplit.api.witness.folds import _drawn_sums, _midranks
+from nosplit.api.witness import _drawn_sums, _midranks
 
 
 class Means:

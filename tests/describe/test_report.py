@@ -14,13 +14,13 @@ import pytest
 
 import nosplit
 from nosplit import Best, Blocks, Exact, InputError, NosplitWarning, Split, models
+from nosplit._support.pvalues import format_p
 from nosplit.cli import main
 from nosplit.describe.report import page as page_module
 from nosplit.describe.report import report
 from nosplit.describe.report.columns import cell, readable
 from nosplit.describe.report.figures import histogram, null_law
 from nosplit.describe.report.words import chance
-from nosplit.inference.result import format_p
 
 SCRIPT = "</script><script>alert(1)</script>"
 HOSTILE = [

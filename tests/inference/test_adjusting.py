@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from nosplit.inference.calibrating.evidence import step_down
 from nosplit.inference.columns.adjusting import benjamini_hochberg, holm
 from nosplit.inference.columns.sequential import enough_draws, sequential_pvalues
-from nosplit.inference.evidence import step_down
 
 
 def test_holm_is_closed_testing_with_bonferroni():

@@ -32,7 +32,7 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.inference.ranking import hedged, rank_draws
+from nosplit.inference.calibrating.ranking import hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.draws import Signs, unwrapped

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nosplit import joint_normal_test, two_sample_test
+from nosplit._support.pvalues import format_p, said_p
 from nosplit.describe.report.words import verdict_words
-from nosplit.inference.result import format_p, said_p
 
 
 @pytest.fixture(scope="module")

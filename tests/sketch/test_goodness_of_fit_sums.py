@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from nosplit import Gaussian, InputError, Matern, Sketch, Wild, goodness_of_fit_test, models
-from nosplit.api.sketches import sketched_fit
+from nosplit.api.ways.sketches import sketched_fit
 from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ

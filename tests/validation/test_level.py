@@ -18,8 +18,8 @@ from nosplit import Exact, two_sample_test
 from nosplit.datasets import MNIST, Blobs, DiffVar
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import two_sample_units
+from nosplit.inference.calibrating.ranking import rank_draws
 from nosplit.inference.caveats import safe_window
-from nosplit.inference.ranking import rank_draws
 from nosplit.inference.run import split_at
 from nosplit.kernels import Gaussian, Laplace, Linear, median_bandwidth, paper_kernels
 from nosplit.kernels.bank import Bank

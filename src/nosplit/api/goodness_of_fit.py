@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit._support.checks import check_budget, check_flags, check_int, check_rng, check_sample
 from nosplit._support.types import Array
-from nosplit.api.sketches import sketched_fit
+from nosplit.api.ways.sketches import sketched_fit
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
@@ -29,14 +29,15 @@ from nosplit.families.chain import (
 )
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.inference.calibrating.simulation import simulate
 from nosplit.inference.calibrations import SIMULATE, WILD, Exact, Wild
 from nosplit.inference.caveats import few_effective_rows, stein_caveats
+from nosplit.inference.limits import as_method, settle
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run, settle
-from nosplit.inference.simulation import simulate
+from nosplit.inference.run import run
 from nosplit.kernels import IMQ
 from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel

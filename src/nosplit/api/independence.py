@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flags, check_rng
-from nosplit.api.sketches import sketched_independence
+from nosplit.api.ways.sketches import sketched_independence
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.serial import correlated_rows
@@ -21,12 +21,13 @@ from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import THINNED, Exact
 from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.limits import as_method
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, run
+from nosplit.inference.run import run
 from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.methods import Method
 from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled

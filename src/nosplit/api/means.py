@@ -16,13 +16,14 @@ from nosplit._support.checks import (
 from nosplit._support.types import Array
 from nosplit.data.serial import correlated_rows
 from nosplit.errors import InputError
-from nosplit.inference.bootstrap import BOOTSTRAP
+from nosplit.inference.calibrating.bootstrap import BOOTSTRAP
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import dependent_values
+from nosplit.inference.limits import as_method, settle
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method, settle, test_rows
+from nosplit.inference.rows import test_rows
 from nosplit.methods import ChiBar, Method, Naive, Split
 
 __all__ = ["joint_normal_test", "mean_test"]

@@ -11,11 +11,11 @@ from nosplit.designs.two_sample import check_exact
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.limits import as_method
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes, Sizes, sizes_of
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import as_method
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.kernels.derived.tensor import TensorBank, default_tensors
 from nosplit.methods import Method

@@ -10,10 +10,10 @@ from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
 from nosplit.designs.labels import label_policy
 from nosplit.designs.two_sample import DesignLabels
-from nosplit.engines.sketching import Asked
+from nosplit.engines.sketching.steps import Asked
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing, Sketch

@@ -10,9 +10,10 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import nosplit
+from nosplit._support.pvalues import format_p
 from nosplit.cli.shared.printing import quietly
 from nosplit.datasets import MNIST
-from nosplit.inference.result import TestResult, format_p
+from nosplit.inference.result import TestResult
 
 __all__ = ["demo"]
 

@@ -16,7 +16,7 @@ import typer
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable, progress_bar
-from nosplit.api.against_profile import is_profile
+from nosplit.api.ways.against_profile import is_profile
 from nosplit.cli.profiles import merge_profiles
 from nosplit.cli.shared.options import (
     Alpha,

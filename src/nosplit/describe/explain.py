@@ -20,8 +20,9 @@ from nosplit.describe.explanation import Explanation
 from nosplit.describe.rows import Coded, Sampled, draw_rows, encoded, group_names
 from nosplit.describe.witness import row_witness
 from nosplit.errors import InputError
+from nosplit.inference.printed import kernel_label
 from nosplit.inference.questions import TWO_SAMPLE
-from nosplit.inference.result import TestResult, kernel_label
+from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
 

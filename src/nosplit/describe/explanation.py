@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nosplit._support.checks import check_int
+from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import printable, wrapped
 from nosplit._support.types import Array
 from nosplit.describe.attribution import ColumnEffect
@@ -15,7 +16,7 @@ from nosplit.describe.effect import Effect, KernelEffect
 from nosplit.describe.rows import Sampled, encoded
 from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult, said_p
+from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
 

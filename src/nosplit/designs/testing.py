@@ -15,10 +15,10 @@ from nosplit.designs.design import Design
 from nosplit.designs.draws import BlockDraws, SampleDraws
 from nosplit.designs.pairs import UnitDraws, label_statistics, sample_statistics, unit_gram
 from nosplit.errors import InputError
-from nosplit.inference.evidence import column_evidence
+from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import test_draws
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel, Spectral
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel

@@ -10,10 +10,11 @@ from nosplit._support.types import Array, Index
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.reading import Reader
-from nosplit.engines.sketching import Pair, SketchTask, look_at
+from nosplit.engines.sketching.pilot import look_at
+from nosplit.engines.sketching.task import Pair, SketchTask
+from nosplit.inference.calibrating.evidence import column_scores, step_down
 from nosplit.inference.calibrations import MOST_DRAWS
 from nosplit.inference.columns.sequential import enough_draws, sequential_pvalues
-from nosplit.inference.evidence import column_scores, step_down
 from nosplit.methods.normal.laws import counted_from
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.cells import Sketched

@@ -18,7 +18,7 @@ from nosplit.data.tables.fit_encoding import Read, read_one
 from nosplit.data.tables.frames import Frame, Raw, as_frame, is_table
 from nosplit.engines.reading import Columns
 from nosplit.engines.sides import Batches, SampleSide, sketch_batches
-from nosplit.engines.sketching import ROWS, Census, SketchTask
+from nosplit.engines.sketching.task import ROWS, Census, SketchTask
 from nosplit.errors import NonFiniteError
 from nosplit.sketch.sums import CellSums, sketch_rows
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
-from nosplit.engines.sketching import Census, SketchTask
+from nosplit.engines.sketching.task import Census, SketchTask
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.cells import See
 from nosplit.sketch.sums import CellSums

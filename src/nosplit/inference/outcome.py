@@ -11,8 +11,8 @@ import numpy as np
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
 from nosplit.errors import Caveat, NearCopyWarning, PowerlessWarning
+from nosplit.inference.calibrating.evidence import ColumnEvidence
 from nosplit.inference.calibrations import ASYMPTOTIC
-from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.questions import Question
 from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection

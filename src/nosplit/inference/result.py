@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from html import escape
@@ -13,20 +12,17 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from nosplit._support.checks import check_alpha
-from nosplit._support.pvalues import format_p, said_p
-from nosplit._support.terminal import indented, printable
+from nosplit._support.pvalues import said_p
 from nosplit._support.types import Array
 from nosplit.errors import InputError
+from nosplit.inference.calibrating.evidence import ColumnEvidence
 from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
 from nosplit.inference.columns.sequential import enough_draws
-from nosplit.inference.evidence import ColumnEvidence
+from nosplit.inference.printed import answer_of, kernel_label, summary_of
 from nosplit.inference.questions import Question
 from nosplit.methods.normal.laws import Law
 
-__all__ = ["Exchanged", "KernelLine", "TestResult", "format_p", "kernel_label", "said_p"]
-
-# Kernels that a summary lists, those of the largest weights first.
-MOST_LINES = 12
+__all__ = ["Exchanged", "KernelLine", "TestResult"]
 
 
 class KernelLine(NamedTuple):
@@ -239,66 +235,11 @@ class TestResult:
 
         `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
         """
-        lines = [self._verdict(alpha)]
-        if columns:
-            lines += self._size_lines(alpha) + self._column_lines(alpha)
-        lines.append(indented("  tested     ", self._tested()))
-        lines += self._witness_lines()
-        lines += [indented("  note       ", printable(text)) for text in self.notes]
-        lines += [indented("  warning    ", text) for text in self.warnings]
-        return "\n".join(lines)
-
-    def _verdict(self, alpha: float) -> str:
-        answer = self.question.rejected if self.reject(alpha) else self.question.kept
-        return f"{answer} ({said_p(self.log_pvalue)}, level {alpha:g})."
-
-    def _witness_lines(self) -> list[str]:
-        if self.witness is None:
-            return []
-        told = f"{self.witness.estimator}: {said_p(self.witness.log_pvalue)}"
-        return [f"  witness    {told}; the p-value is twice the smaller of both"]
-
-    def _tested(self) -> str:
-        """How it was tested, in a line."""
-        parts = [f"{self.method}, {self._how()}"]
-        if self.pairs not in ("rows", "given"):
-            parts.append(f"{self.n_pairs:,} pairs ({self.pairs})")
-        if self.pairs != "given":
-            left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
-            parts.append(f"{self.n_used:,} rows{left_out}")
-        if self.encoding is not None:
-            parts.append(f"columns: {_columns_text(self.encoding)}")
-        if self.design is not None:
-            parts.append(printable(str(self.design)))
-        if self.reference is not None:
-            parts.append(f"compared with {self.reference}")
-        return "; ".join(parts)
+        return answer_of(self, alpha, columns)
 
     def summary(self, alpha: float = 0.05) -> str:
         """The verdict at level alpha in words, how it was reached, and the learned weights."""
-        lines = [
-            self._verdict(alpha),
-            f"  question   {self.question}",
-            f"  statistic  {self.statistic:.4g}, rejects from {self.threshold(alpha):.4g}",
-            f"  method     {self.method}, {self._how()}",
-        ]
-        lines += self._witness_lines()
-        if self.reference is not None:
-            lines.append(f"  reference  compared with {self.reference}")
-        if self.design is not None:
-            lines.append(indented("  design     ", printable(str(self.design))))
-        if self.pairs not in ("rows", "given"):
-            lines.append(f"  pairs      {self.pairs}: {self.n_pairs:,} of {self.n_units:,} units")
-        if self.pairs != "given":
-            left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
-            lines.append(f"  rows       {self.n_used:,} used{left_out}")
-        if self.encoding is not None:
-            lines.append(f"  columns    {_columns_text(self.encoding)}")
-        lines += [indented("  note       ", printable(text)) for text in self.notes]
-        lines += self._column_lines(alpha)
-        lines += self._kernel_lines()
-        lines += [indented("  warning    ", text) for text in self.warnings]
-        return "\n".join(lines)
+        return summary_of(self, alpha)
 
     def plot(self, *, kind: str = "overview", **options: Any) -> Any:
         """Draw it, as a matplotlib figure: `nosplit.plot(res, kind=kind, **options)`."""
@@ -363,36 +304,6 @@ class TestResult:
             [c.change for c in self.by_column],
         )
 
-    def _size_lines(self, alpha: float) -> list[str]:
-        """How large the difference is, as far as single columns tell."""
-        held = [(name, self._of(name)) for name in self.differing(alpha)[:1]]
-        return [
-            indented(
-                "  how large  ",
-                f"rows are told apart {c.told_apart:.0%} of the time by {printable(name)} alone "
-                "(50% is chance)",
-            )
-            for name, c in held
-            if c.told_apart is not None
-        ]
-
-    def _of(self, name: str) -> ColumnEvidence:
-        return self.by_column[self.column_names.index(name)]
-
-    def _column_lines(self, alpha: float) -> list[str]:
-        """The columns that differ by themselves, those told apart most often first."""
-        held = self.differing(alpha)
-        lines: list[str] = []
-        for name in held[:MOST_LINES]:
-            column = self._of(name)
-            apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
-            words = f": {column.words}" if column.words else ""
-            text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
-            lines.append(indented("  differ     " if not lines else " " * 13, text))
-        if len(held) > MOST_LINES:
-            lines.append(f"             and {len(held) - MOST_LINES} more")
-        return lines
-
     def differing(self, alpha: float = 0.05) -> tuple[str, ...]:
         """Names of the columns that differ by themselves, those told apart most often first.
 
@@ -403,12 +314,6 @@ class TestResult:
         held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
         ranked = sorted(held, key=lambda item: (-(item[1].told_apart or 0.0), item[1].adjusted))
         return tuple(name for name, _ in ranked)
-
-    def _how(self) -> str:
-        if self.flips is None:
-            return f"{self.calibration} calibration"
-        least = format_p(-math.log(self.flips + 1))
-        return f"{self.calibration} calibration with {self.flips:,} draws (p ≥ {least})"
 
     def by_kernel(self) -> list[KernelLine]:
         """What became of each kernel, in the order of `kernels`."""
@@ -421,42 +326,6 @@ class TestResult:
             KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
             for i, k in enumerate(self.kernels)
         ]
-
-    def _kernel_lines(self) -> list[str]:
-        ranked = sorted(self.by_kernel(), key=lambda line: -abs(line.weight))
-        lines = ["  learned    weight   alone  (* active)"]
-        lines += [
-            f"             {k.weight:+.2f}{'*' if k.active else ' '} {k.alone:7.2f}  {k.label}"
-            for k in ranked[:MOST_LINES]
-        ]
-        if len(ranked) > MOST_LINES:
-            lines.append(f"             and {len(ranked) - MOST_LINES} of smaller weight")
-        return lines
-
-
-def kernel_label(kernel: Any) -> str:
-    """A kernel in few words: numbers to three digits, and no more than 60 characters.
-
-    Examples
-    --------
-    >>> from nosplit.kernels import Gaussian
-    >>> kernel_label(Gaussian(0.123456))
-    'Gaussian(0.123)'
-    """
-    text = kernel if isinstance(kernel, str) else repr(kernel)
-    if text.startswith("<"):  # an object without a repr of its own
-        text = type(kernel).__name__
-    text = text.replace("bandwidth=", "")
-    text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
-    return text if len(text) <= 60 else text[:59] + "…"
-
-
-def _columns_text(encoding: Any) -> str:
-    """How many columns of which kinds; of either variable where there are two."""
-    if not isinstance(encoding, tuple):
-        return str(encoding)
-    sides = zip("xy", encoding, strict=True)
-    return "; ".join(f"{name}: {side}" for name, side in sides if side is not None)
 
 
 def _number(value: float) -> float | None:

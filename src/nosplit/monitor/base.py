@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.checks import Seed, check_alpha, check_int, check_rng, resolve
+from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
@@ -19,7 +20,6 @@ from nosplit.data.tables.encoding import Column, Encoding
 from nosplit.data.tables.fit_encoding import read_one
 from nosplit.data.tables.frames import CATEGORIES, as_frame, is_table
 from nosplit.errors import DependentRowsWarning, InputError
-from nosplit.inference.result import said_p
 from nosplit.monitor.bets.learners import learner_labels
 from nosplit.monitor.bets.wealth import Wealth
 from nosplit.monitor.watch import Watch, WatchPlan

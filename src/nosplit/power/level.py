@@ -25,10 +25,10 @@ from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact
+from nosplit.inference.limits import as_method, settle
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import as_method, settle
 from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split
 from nosplit.pairs.loop import accumulate_draws

@@ -13,10 +13,10 @@ from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window, smallest_safe_pairs, width
+from nosplit.inference.limits import as_method, settle
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import as_method, settle
 from nosplit.kernels.bank import kernel_bases
 from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing

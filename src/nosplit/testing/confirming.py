@@ -18,9 +18,9 @@ from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, prepare_sketch, sketch_pair
+from nosplit.engines.sketching.steps import Asked, prepare_sketch, sketch_pair
+from nosplit.inference.calibrating.evidence import column_scores
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.evidence import column_scores
 from nosplit.methods.normal.laws import counted_from
 from nosplit.pairs.pairing import Sketch
 from nosplit.pairs.statistics import DrawnStatistics

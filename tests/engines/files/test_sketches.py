@@ -21,7 +21,7 @@ from nosplit.engines.files import adjacent, side
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, prepare_sketch, sketch_pair
+from nosplit.engines.sketching.steps import Asked, prepare_sketch, sketch_pair
 
 FEW = {"calibration": Exact(flips=99), "pairs": "sketch"}
 KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())

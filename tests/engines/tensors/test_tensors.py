@@ -18,7 +18,7 @@ import nosplit
 from nosplit.data.options import Options
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, prepare_sketch
+from nosplit.engines.sketching.steps import Asked, prepare_sketch
 from nosplit.errors import DeviceError, InputError
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.dealing import Deal

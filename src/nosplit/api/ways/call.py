@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit.api.against_profile import against_profile, draws_of, is_profile
+from nosplit.api.ways.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.ways.pairs import test_pairs
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
@@ -17,8 +17,8 @@ from nosplit.engines.devices import as_tensors, lies_on_device, mover, on_device
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, sketch_test
-from nosplit.engines.verdict import sketch_result
+from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit.engines.sketching.verdict import sketch_result
 from nosplit.errors import InputError
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of

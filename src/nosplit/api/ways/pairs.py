@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from nosplit._support.checks import check_finite, naming
-from nosplit.api.evidence import look_for, pooled_outcome
+from nosplit.api.ways.evidence import look_for, pooled_outcome
 from nosplit.data.samples import Samples, check_samples
 from nosplit.data.serial import correlated_rows
-from nosplit.engines.sketching import Asked
+from nosplit.engines.sketching.steps import Asked
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nosplit.api.against_profile import is_profile
-from nosplit.api.witness.folds import witness_test
+from nosplit.api.ways.against_profile import is_profile
+from nosplit.api.witness import witness_test
 from nosplit.data.options import AUTO
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult

@@ -13,7 +13,7 @@ import nosplit
 from nosplit._support.checks import resolve
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
-from nosplit.api.against_profile import is_profile
+from nosplit.api.ways.against_profile import is_profile
 from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
 from nosplit.cli.shared.options import (
     Alpha,

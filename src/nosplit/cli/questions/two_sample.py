@@ -10,7 +10,7 @@ import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
-from nosplit.api.against_profile import is_profile
+from nosplit.api.ways.against_profile import is_profile
 from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
 from nosplit.cli.shared.options import (
     Alpha,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import extra
+from nosplit._support.pvalues import said_p
 from nosplit._support.types import Array
 from nosplit.describe.plots.style import (
     BLACK,
@@ -24,7 +25,7 @@ from nosplit.describe.plots.style import (
     plain,
 )
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult, said_p
+from nosplit.inference.result import TestResult
 from nosplit.methods.normal.laws import Flips
 
 __all__ = ["plot_null", "plot_pvalues", "plot_weights"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.pvalues import format_p
 from nosplit.describe.report.changed import what_changed
 from nosplit.describe.report.figures import null_law
 from nosplit.describe.report.repeat import code
@@ -22,7 +23,7 @@ from nosplit.describe.report.words import (
     verdict_words,
 )
 from nosplit.inference.calibrations import SIMULATE
-from nosplit.inference.result import TestResult, format_p
+from nosplit.inference.result import TestResult
 from nosplit.methods.normal.laws import Flips
 
 __all__ = ["PageChoices", "context"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nosplit._support.pvalues import said_p
 from nosplit.inference import questions
-from nosplit.inference.result import TestResult, said_p
+from nosplit.inference.result import TestResult
 
 __all__ = ["Story", "calibration_words", "chance", "method_words", "pairs_words", "story_of"]
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from nosplit._support.checks import check_alpha
+from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, listed, printable
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult, format_p, said_p
+from nosplit.inference.result import TestResult
 
 __all__ = ["KSampleResult", "SampleComparison"]
 

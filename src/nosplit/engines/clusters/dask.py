@@ -21,7 +21,7 @@ from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.engines.clusters.two_sample import FAN_IN, total
 from nosplit.engines.reading import changed, settled_columns
-from nosplit.engines.sketching import Census, SketchTask
+from nosplit.engines.sketching.task import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.sums import CellSums

@@ -14,11 +14,12 @@ from operator import add
 import numpy as np
 
 from nosplit.data.options import Options
-from nosplit.engines.sketching import Asked, Pair, sketch_test
+from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit.engines.sketching.task import Pair
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive, Split
 from nosplit.pairs.pairing import Pairing, Sketch, as_pairing

@@ -16,14 +16,14 @@ from nosplit._support.terminal import progress_bar
 from nosplit.data.options import Options
 from nosplit.engines.reading import Reader
 from nosplit.engines.sides import SampleSide, Sides
-from nosplit.engines.sketching import look_at
+from nosplit.engines.sketching.pilot import look_at
 from nosplit.families.two_sample import Paired
 from nosplit.families.unequal import Grouped
 from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import test_moments
+from nosplit.inference.statistics import test_moments
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe, check_own_kernel
 from nosplit.methods import Method

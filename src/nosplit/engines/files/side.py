@@ -18,7 +18,7 @@ from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
 from nosplit.data.tables.frames import Raw, as_frame
 from nosplit.engines.sides import Batches, sketch_batches
-from nosplit.engines.sketching import Census, SketchTask
+from nosplit.engines.sketching.task import Census, SketchTask
 from nosplit.errors import InputError
 from nosplit.sketch.sums import CellSums
 

@@ -24,7 +24,7 @@ from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import side_in_memory
 from nosplit.engines.reading import settled_columns
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching import Asked, sketch_test
+from nosplit.engines.sketching.steps import Asked, sketch_test
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.planning.choice import choose

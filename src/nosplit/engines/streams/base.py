@@ -23,7 +23,7 @@ from nosplit.errors import Caveat, InputError
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import test_moments
+from nosplit.inference.statistics import test_moments
 from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Window

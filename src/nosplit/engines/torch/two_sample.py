@@ -16,7 +16,7 @@ from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
-from nosplit.engines.sketching import Asked, sketch_test
+from nosplit.engines.sketching.steps import Asked, sketch_test
 from nosplit.engines.torch.devices import as_array, as_rows, device_of, precision, running
 from nosplit.engines.torch.pairs.pooled import TensorPooled
 from nosplit.engines.torch.pairs.rows import look_at_tensors
@@ -35,7 +35,8 @@ from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import run, sees_all, test_draws
+from nosplit.inference.run import run, sees_all
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe

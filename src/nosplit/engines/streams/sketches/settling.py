@@ -12,7 +12,7 @@ from nosplit.engines.streams.sketches.cells import BlockSums
 from nosplit.errors import Caveat, DependentRowsWarning
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.outcome import Outcome
-from nosplit.inference.run import test_draws
+from nosplit.inference.statistics import test_draws
 from nosplit.methods import Method
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.cells import drawn_statistics

@@ -26,9 +26,9 @@ from nosplit.engines.streams.two_sample import (
 )
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.limits import as_method
 from nosplit.inference.outcome import to_result
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import as_method
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing, Sketch

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Index
 from nosplit.engines.sides import Batches, SampleSide, Sides
-from nosplit.engines.sketching import ROWS, Census, SketchTask
+from nosplit.engines.sketching.task import ROWS, Census, SketchTask
 from nosplit.engines.torch.devices import as_array, running
 from nosplit.engines.torch.sketches.dealing import cells_of, rows_by_cell
 from nosplit.engines.torch.sketches.draws import see_on

@@ -9,7 +9,7 @@ import numpy as np
 
 from nosplit._support.checks import check_finite, naming
 from nosplit._support.types import Array
-from nosplit.api.against_profile import against_profile, is_profile
+from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples

@@ -11,7 +11,7 @@ import numpy as np
 
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import special
-from nosplit.inference.result import said_p
+from nosplit._support.pvalues import said_p
 
 __all__ = ["WitnessFold", "WitnessResult"]
 

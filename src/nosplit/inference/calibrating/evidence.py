@@ -14,7 +14,7 @@ import numpy as np
 from nosplit._support.changes import Change
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
-from nosplit.inference.ranking import hedged, rank_draws
+from nosplit.inference.calibrating.ranking import hedged, rank_draws
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics

@@ -15,7 +15,7 @@ from nosplit.families.pooled import Pooled, label_draws
 from nosplit.families.two_sample import Grouped, Paired
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.run import test_draws
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe

@@ -14,7 +14,7 @@ import numpy as np
 
 from nosplit._support.types import Array
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
-from nosplit.inference.ranking import rank_draws
+from nosplit.inference.calibrating.ranking import rank_draws
 from nosplit.methods import Method
 from nosplit.methods.normal.laws import Flips
 from nosplit.methods.normal.whitening import Whitening

@@ -9,8 +9,8 @@ from typing import Any
 from nosplit._support.changes import Change, change_of_pair
 from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, check_rng
 from nosplit._support.warn import warn
-from nosplit.api.against_profile import is_profile
-from nosplit.api.columns.looking import MOST_ROWS, Looked, look_at_columns
+from nosplit.api.ways.against_profile import is_profile
+from nosplit.api.ways.columns import MOST_ROWS, Looked, look_at_columns
 from nosplit.data.changes import column_changes
 from nosplit.data.options import AUTO, Options, by_policy
 from nosplit.engines.changes import changes_in_bins

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from nosplit.engines.changes import with_changes
+from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
-from nosplit.inference.evidence import column_evidence
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import test_draws
+from nosplit.inference.statistics import test_draws
 from nosplit.methods import Method
 from nosplit.sketch.cells import Sketched
 

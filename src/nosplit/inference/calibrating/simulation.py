@@ -13,10 +13,10 @@ import numpy as np
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Array
+from nosplit.inference.calibrating.ranking import rank_draws
 from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.ranking import rank_draws
 from nosplit.inference.run import split_at
 from nosplit.methods import Method
 from nosplit.pairs.loop import accumulate

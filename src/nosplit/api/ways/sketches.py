@@ -25,7 +25,7 @@ from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import test_draws
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels.defaults.recipes import check_own_kernel
 from nosplit.kernels.derived.stein import BoundedLinear, Constant
 from nosplit.methods import Method

@@ -12,7 +12,7 @@ from nosplit._support.checks import Seed, check_int, check_rng
 from nosplit._support.estimators import check_estimator, learned_from, row_scores
 from nosplit._support.lazy import extra, special
 from nosplit._support.types import Array, Index
-from nosplit.api.witness.result import WitnessFold, WitnessResult
+from nosplit.api.ways.witness_result import WitnessFold, WitnessResult
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, two_samples

@@ -16,7 +16,7 @@ from nosplit.designs.several.testing import SampleTests, compare_samples
 from nosplit.designs.two_sample import check_exact, leaving_out
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.run import as_method
+from nosplit.inference.limits import as_method
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing

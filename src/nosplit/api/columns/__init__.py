@@ -1,1 +1,0 @@
-"""Which columns differ: the door, and how columns are looked at."""

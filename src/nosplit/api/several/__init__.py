@@ -1,1 +1,0 @@
-"""More than two samples at a time."""

@@ -1,1 +1,0 @@
-"""Classifiers as tests, without a split."""

@@ -1,0 +1,1 @@
+"""Tests by sketches: the steps that all engines share."""

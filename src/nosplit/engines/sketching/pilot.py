@@ -1,0 +1,185 @@
+"""Counts and pilot rows → cells, encoding, and how far rows depend on one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import check_flag
+from nosplit._support.types import Index
+from nosplit.data.matching import picked
+from nosplit.data.options import Options
+from nosplit.data.samples import check_as_many
+from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.fit_encoding import GAPS, gaps_note, read_two
+from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
+from nosplit.engines.reading import check_read
+from nosplit.engines.sketching.task import Census, KnowsOrder, Pair
+from nosplit.errors import InputError
+from nosplit.sketch.dealing import Layout, block_length, layout_of
+
+__all__ = ["PilotLook", "look_at"]
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PilotLook:
+    """What sizes and some rows tell: how rows are dealt to cells, and become numbers.
+
+    Attributes
+    ----------
+    census : pair of Census
+        What was counted.
+    layout : Layout
+        The cells.
+    encoding : Encoding or None
+        How rows become numbers; None for arrays as they came.
+    rows : array
+        The pilot rows of both samples, as numbers.
+    lag : int
+        Up to which lag rows depend on one another; 0: they do not.
+    """
+
+    census: tuple[Census, Census]
+    layout: Layout
+    encoding: Encoding | None
+    rows: NDArray[Any]
+    lag: int
+
+
+def look_at(
+    pair: Pair,
+    options: Options,
+    cells: int,
+    rng: np.random.Generator,
+    shuffle: bool,
+    paired: bool = False,
+) -> PilotLook:
+    """Count both samples, and look at their pilot rows and at how alike neighbours are.
+
+    Where rows depend on those before them, blocks of rows are dealt whole, and there are other
+    pilot rows.
+    """
+    census = pair.census()
+    for name, side in zip(pair.names, census, strict=True):
+        if side.n < 2:
+            raise InputError(f"`{name}` must have at least 2 rows, got {side.n}.")
+    n, m = (side.n for side in census)
+    if paired:
+        check_as_many(n, m)
+    shuffle = check_flag(shuffle, "shuffle")
+    layout = layout_of(n, m, cells, rng, shuffle=shuffle, paired=paired)
+    known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
+    looks = shuffle and known is None
+    in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
+    pilot, series = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
+    encoding, rows = _encoded(pilot, layout, pair.names, options, census)
+    lag = known or 0
+    if looks:
+        lags = zip(series, census, strict=True)
+        lag = max(correlated_rows(_numbers(source, encoding), side.n) for source, side in lags)
+    block = block_length(lag, min(n, m))
+    if block > 1:
+        layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
+        pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
+        encoding, rows = _encoded(pilot, layout, pair.names, options, census)
+    return PilotLook(census, layout, encoding, rows, lag)
+
+
+def _read(
+    pair: Pair, pilot: tuple[Index, ...], series: tuple[Index, ...]
+) -> tuple[list[Frame], list[Frame]]:
+    """Pilot rows and rows in their order, of both samples, brought at once."""
+    wanted = [np.union1d(a, b) for a, b in zip(pilot, series, strict=True)]
+    found = pair.pilot(wanted[0], wanted[1])
+    sources = [_as_frame(rows, name) for rows, name in zip(found, pair.names, strict=True)]
+    both = list(zip(sources, wanted, strict=True))
+    return (
+        [_some(s, np.searchsorted(w, r)) for (s, w), r in zip(both, pilot, strict=True)],
+        [_some(s, np.searchsorted(w, r)) for (s, w), r in zip(both, series, strict=True)],
+    )
+
+
+def _as_frame(rows: Any, name: str) -> Frame:
+    return rows if isinstance(rows, Frame) else as_frame(rows, name)
+
+
+def _some(source: Frame, places: Index) -> Frame:
+    """Some rows of a source."""
+
+    def read(i: int) -> Raw:
+        raw = source.read(i)
+        values = raw.values[places]
+        # As for columns of Arrow: without a value, the type says nothing.
+        unknown = source.table and bool(np.isnan(values).all())
+        return Raw(UNKNOWN if unknown else raw.kind, values)
+
+    return replace(source, n_rows=len(places), read=read)
+
+
+def _numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
+    """Rows of a source as numbers, not checked."""
+    if encoding is None:
+        columns = [source.read(i).values for i in range(len(source.names))]
+        return np.stack(columns, axis=1)
+    places = [0] if source.single else picked(source, encoding.names, None)
+    raws = [source.read(i) for i in places]
+    return encoding.rows_of(raws, np.ones(source.n_rows, np.bool_))
+
+
+def _encoded(
+    pilot: list[Frame],
+    layout: Layout,
+    names: tuple[str, str],
+    options: Options,
+    census: tuple[Census, Census],
+) -> tuple[Encoding | None, NDArray[Any]]:
+    """How rows become numbers, and the pilot rows of both samples as numbers."""
+    if options.idle and not any(source.table for source in pilot):
+        rows = [_numbers(source, None) for source in pilot]
+        _check_widths(names, rows)
+        for part, deal, name in zip(rows, (layout.x, layout.y), names, strict=True):
+            check_read(part, name, deal.pilot_rows())
+        return None, np.concatenate(rows)
+    try:
+        read = read_two(pilot, options)
+    except InputError as error:
+        count = sum(source.n_rows for source in pilot)
+        text = f"{error} (Looking at {count:,} rows from all over them.)"
+        raise type(error)(text) from None
+    encoding = _completed(read.encoding(), census)
+    return encoding, np.concatenate(read.rows(encoding))
+
+
+def _check_widths(names: tuple[str, str], rows: list[NDArray[Any]]) -> None:
+    if rows[0].shape[1] != rows[1].shape[1]:
+        raise InputError(
+            f"`{names[0]}` and `{names[1]}` must have the same number of columns, got "
+            f"{rows[0].shape[1]} and {rows[1].shape[1]}."
+        )
+
+
+def _completed(encoding: Encoding, census: tuple[Census, Census]) -> Encoding:
+    """An encoding of pilot rows, with what is known of all rows: where values are missing."""
+    total = sum(side.n for side in census)
+    # Columns that are all alike in the pilot may differ elsewhere: if all are, none is passed over.
+    idle = encoding.idle
+    columns = []
+    for column in encoding.columns:
+        missing = sum(side.missing.get(column.name, 0) for side in census)
+        columns.append(
+            replace(
+                column,
+                indicated=not column.categorical and 2 <= missing <= total - 2,
+                idle=column.idle and not idle,
+            )
+        )
+    gaps = {name for side in census for name, count in side.missing.items() if count}
+    notes = [note for note in encoding.notes if not note.startswith(GAPS)]
+    notes += gaps_note([name for name in encoding.names if name in gaps])
+    return replace(encoding, columns=tuple(columns), notes=tuple(notes))

@@ -1,0 +1,130 @@
+"""The test by sketches of two samples, wherever they lie: the steps that all engines share.
+
+Sizes → cells → pilot rows → encoding, kernels and plan → map → sums by cell → result. An engine
+counts the rows, brings the pilot rows, and sums the others where they are; the sums are integers,
+so that they are the same in whatever parts and order they are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nosplit.data.options import Options
+from nosplit.designs.two_sample import DesignLabels
+from nosplit.engines.reading import Reader
+from nosplit.engines.sketching.pilot import look_at
+from nosplit.engines.sketching.task import Census, Pair, Sees, SketchTask
+from nosplit.engines.sketching.verdict import sketch_result
+from nosplit.inference.calibrations import Exact
+from nosplit.inference.planning.choice import choose
+from nosplit.inference.planning.costs import sizes_of
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.result import TestResult
+from nosplit.kernels.defaults.recipes import Kernels, as_recipe
+from nosplit.methods import Method
+from nosplit.pairs.pairing import Sketch
+from nosplit.sketch.cells import Sketched
+from nosplit.sketch.maps import fit_map
+
+__all__ = ["Asked", "Prepared", "prepare_sketch", "sketch_pair", "sketch_test"]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked for: keywords of `two_sample_test`, of which `pairing` is a sketch."""
+
+    options: Options
+    kernels: Kernels
+    method: Method | None
+    pairing: Sketch
+    calibration: Exact | str
+    budget: float
+    shuffle: bool = True
+    paired: bool = False
+    labels: DesignLabels = field(default_factory=DesignLabels)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is known before the rows are summed."""
+
+    census: tuple[Census, Census]
+    plan: Plan
+    task: SketchTask
+    lag: int
+
+    @property
+    def n_rows(self) -> int:
+        """All rows, those left out included."""
+        return sum(side.n + side.left_out for side in self.census)
+
+
+def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
+    """Cells, encoding, kernels, plan and map, from the sizes and the pilot rows."""
+    look = look_at(
+        pair, asked.options, asked.pairing.cells, rng, asked.shuffle, paired=asked.paired
+    )
+    encoding, layout = look.encoding, look.layout
+    recipe = as_recipe(asked.kernels) if encoding is None else encoding.recipe(asked.kernels)
+    plan = choose(
+        sizes_of(layout.x.n, layout.y.n, look.rows.shape[1], recipe),
+        pairs=asked.pairing,
+        calibration=asked.calibration,
+        method=asked.method,
+        budget=asked.budget,
+    )
+    assert isinstance(plan.pairing, Sketch)
+    sketch = fit_map(
+        look.rows,
+        recipe.of_rare(look.rows),
+        categorical=() if encoding is None else encoding.categorical,
+        frequencies=plan.pairing.frequencies or 64,
+        cells=layout.n_cells,
+        key=int(rng.integers(2**63)),
+    )
+    return Prepared(
+        look.census, plan, SketchTask(pair.names, Reader(encoding), sketch, layout), look.lag
+    )
+
+
+def sketch_pair(pair: Pair, prepared: Prepared) -> Sketched:
+    """The sketches of both samples."""
+    x, y = pair.sums(prepared.task)
+    layout = prepared.task.layout
+    see = pair.see if isinstance(pair, Sees) else None
+    return Sketched(prepared.task.map, x, y, layout.c, prepared.lag, layout.x.block, see)
+
+
+def sketch_test(
+    pair: Pair,
+    asked: Asked,
+    *,
+    rng: np.random.Generator,
+    workers: int | None = None,
+) -> TestResult:
+    """Test two samples by their sketches, wherever they lie.
+
+    Parameters
+    ----------
+    pair : Pair
+        The samples.
+    asked : Asked
+        What is asked for.
+    rng : Generator
+        Source of the dealing, the frequencies and the draws, in this order.
+    workers : int, optional
+        Threads of the draws; all cores by default.
+    """
+    prepared = prepare_sketch(pair, asked, rng)
+    return sketch_result(
+        sketch_pair(pair, prepared),
+        method=asked.method,
+        flips=prepared.plan.flips,
+        rng=rng,
+        n_rows=prepared.n_rows,
+        encoding=prepared.task.reader.encoding,
+        workers=workers,
+        default=asked.kernels is None,
+    )

@@ -1,0 +1,132 @@
+"""What is done with rows wherever they lie, and what an engine must bring for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from nosplit._support.types import Index
+from nosplit.engines.reading import Reader
+from nosplit.errors import NonFiniteError
+from nosplit.sketch.cells import See
+from nosplit.sketch.dealing import Layout
+from nosplit.sketch.maps import SketchMap
+from nosplit.sketch.sums import CellSums
+
+__all__ = ["ROWS", "Census", "KnowsOrder", "Pair", "Sees", "SketchTask"]
+
+# Rows that become numbers at once.
+ROWS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Census:
+    """What was counted in a sample before any of it was looked at.
+
+    Attributes
+    ----------
+    n : int
+        Rows, without those left out.
+    left_out : int
+        Rows left out because something in them is missing.
+    missing : mapping of str to int
+        How many values of each column are missing, where that is to be compared.
+    """
+
+    n: int
+    left_out: int = 0
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SketchTask:
+    """What is done with rows wherever they are: they become numbers, and are added to their cells.
+
+    Attributes
+    ----------
+    names : pair of str
+        What the samples are called in messages.
+    reader : Reader
+        How rows become numbers.
+    map : SketchMap
+        How these become the numbers that cells sum.
+    layout : Layout
+        Which row is in which cell.
+    """
+
+    names: tuple[str, str]
+    reader: Reader
+    map: SketchMap
+    layout: Layout
+
+    def empty(self, side: int) -> CellSums:
+        """The sketch of no rows of a sample."""
+        return CellSums.empty(self.map, self.deal(side).cells)
+
+    def deal(self, side: int) -> Any:
+        """The cells of a sample: 0 for x, 1 for y."""
+        return (self.layout.x, self.layout.y)[side]
+
+    def add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
+        """Add rows of a sample, of which the first has the number `first`."""
+        for start in range(0, len(rows), ROWS):
+            self._add(sums, side, _part(rows, start, start + ROWS), first + start)
+
+    def _add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
+        numbers = self.reader(rows, self.names[side], first)
+        cells = self.deal(side).cell_of(first, len(numbers))
+        try:
+            sums.add(self.map, numbers, cells)
+        except NonFiniteError:
+            self.reader.blame(rows, self.names[side], first)
+            raise
+
+
+def _part(rows: Any, start: int, stop: int) -> Any:
+    """Some rows of an array, a data frame of pandas or a table of Arrow."""
+    if hasattr(rows, "iloc"):
+        return rows.iloc[start:stop]
+    return rows[start:stop] if isinstance(rows, np.ndarray) else rows.slice(start, stop - start)
+
+
+class Pair(Protocol):
+    """Two samples that lie somewhere."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What they are called in messages."""
+        ...
+
+    def census(self) -> tuple[Census, Census]:
+        """Count them."""
+        ...
+
+    def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:
+        """Rows of given numbers, ascending, of both: tables, arrays or `Frame`."""
+        ...
+
+    def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
+        """The sketches of both."""
+        ...
+
+
+@runtime_checkable
+class KnowsOrder(Protocol):
+    """Two samples that can be asked whether their rows depend on one another."""
+
+    def lag(self) -> int | None:
+        """Up to which lag they do; 0: they do not; None: they are to be looked at."""
+        ...
+
+
+@runtime_checkable
+class Sees(Protocol):
+    """Two samples whose cells are looked at somewhere else than in memory."""
+
+    @property
+    def see(self) -> See | None:
+        """Finds statistics under all draws; None: in memory."""
+        ...

@@ -1,0 +1,1 @@
+"""How p-values are found: among draws, by simulation or by the bootstrap."""

@@ -1,0 +1,167 @@
+"""A result in words: the answer and the summary that it prints as."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from nosplit._support.pvalues import format_p, said_p
+from nosplit._support.terminal import indented, printable
+from nosplit.inference.calibrating.evidence import ColumnEvidence
+
+if TYPE_CHECKING:
+    from nosplit.inference.result import TestResult
+
+__all__ = ["answer_of", "kernel_label", "summary_of"]
+
+# Kernels that a summary lists, those of the largest weights first.
+MOST_LINES = 12
+
+
+def answer_of(result: TestResult, alpha: float, columns: bool) -> str:
+    """The verdict at level alpha in words, what changed, and a line on how it was tested.
+
+    `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
+    """
+    lines = [_verdict(result, alpha)]
+    if columns:
+        lines += _size_lines(result, alpha) + _column_lines(result, alpha)
+    lines.append(indented("  tested     ", _tested(result)))
+    lines += _witness_lines(result)
+    lines += [indented("  note       ", printable(text)) for text in result.notes]
+    lines += [indented("  warning    ", text) for text in result.warnings]
+    return "\n".join(lines)
+
+
+def summary_of(result: TestResult, alpha: float) -> str:
+    """The verdict at level alpha in words, how it was reached, and the learned weights."""
+    lines = [
+        _verdict(result, alpha),
+        f"  question   {result.question}",
+        f"  statistic  {result.statistic:.4g}, rejects from {result.threshold(alpha):.4g}",
+        f"  method     {result.method}, {_how(result)}",
+    ]
+    lines += _witness_lines(result)
+    if result.reference is not None:
+        lines.append(f"  reference  compared with {result.reference}")
+    if result.design is not None:
+        lines.append(indented("  design     ", printable(str(result.design))))
+    if result.pairs not in ("rows", "given"):
+        lines.append(f"  pairs      {result.pairs}: {result.n_pairs:,} of {result.n_units:,} units")
+    if result.pairs != "given":
+        left_out = f", {result.n_left_out:,} left out" if result.n_left_out else ""
+        lines.append(f"  rows       {result.n_used:,} used{left_out}")
+    if result.encoding is not None:
+        lines.append(f"  columns    {_columns_text(result.encoding)}")
+    lines += [indented("  note       ", printable(text)) for text in result.notes]
+    lines += _column_lines(result, alpha)
+    lines += _kernel_lines(result)
+    lines += [indented("  warning    ", text) for text in result.warnings]
+    return "\n".join(lines)
+
+
+def _verdict(result: TestResult, alpha: float) -> str:
+    answer = result.question.rejected if result.reject(alpha) else result.question.kept
+    return f"{answer} ({said_p(result.log_pvalue)}, level {alpha:g})."
+
+
+def _witness_lines(result: TestResult) -> list[str]:
+    if result.witness is None:
+        return []
+    told = f"{result.witness.estimator}: {said_p(result.witness.log_pvalue)}"
+    return [f"  witness    {told}; the p-value is twice the smaller of both"]
+
+
+def _tested(result: TestResult) -> str:
+    """How it was tested, in a line."""
+    parts = [f"{result.method}, {_how(result)}"]
+    if result.pairs not in ("rows", "given"):
+        parts.append(f"{result.n_pairs:,} pairs ({result.pairs})")
+    if result.pairs != "given":
+        left_out = f", {result.n_left_out:,} left out" if result.n_left_out else ""
+        parts.append(f"{result.n_used:,} rows{left_out}")
+    if result.encoding is not None:
+        parts.append(f"columns: {_columns_text(result.encoding)}")
+    if result.design is not None:
+        parts.append(printable(str(result.design)))
+    if result.reference is not None:
+        parts.append(f"compared with {result.reference}")
+    return "; ".join(parts)
+
+
+def _how(result: TestResult) -> str:
+    if result.flips is None:
+        return f"{result.calibration} calibration"
+    least = format_p(-math.log(result.flips + 1))
+    return f"{result.calibration} calibration with {result.flips:,} draws (p ≥ {least})"
+
+
+def _size_lines(result: TestResult, alpha: float) -> list[str]:
+    """How large the difference is, as far as single columns tell."""
+    held = [(name, _column(result, name)) for name in result.differing(alpha)[:1]]
+    return [
+        indented(
+            "  how large  ",
+            f"rows are told apart {c.told_apart:.0%} of the time by {printable(name)} alone "
+            "(50% is chance)",
+        )
+        for name, c in held
+        if c.told_apart is not None
+    ]
+
+
+def _column(result: TestResult, name: str) -> ColumnEvidence:
+    return result.by_column[result.column_names.index(name)]
+
+
+def _column_lines(result: TestResult, alpha: float) -> list[str]:
+    """The columns that differ by themselves, those told apart most often first."""
+    held = result.differing(alpha)
+    lines: list[str] = []
+    for name in held[:MOST_LINES]:
+        column = _column(result, name)
+        apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
+        words = f": {column.words}" if column.words else ""
+        text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
+        lines.append(indented("  differ     " if not lines else " " * 13, text))
+    if len(held) > MOST_LINES:
+        lines.append(f"             and {len(held) - MOST_LINES} more")
+    return lines
+
+
+def _kernel_lines(result: TestResult) -> list[str]:
+    ranked = sorted(result.by_kernel(), key=lambda line: -abs(line.weight))
+    lines = ["  learned    weight   alone  (* active)"]
+    lines += [
+        f"             {k.weight:+.2f}{'*' if k.active else ' '} {k.alone:7.2f}  {k.label}"
+        for k in ranked[:MOST_LINES]
+    ]
+    if len(ranked) > MOST_LINES:
+        lines.append(f"             and {len(ranked) - MOST_LINES} of smaller weight")
+    return lines
+
+
+def kernel_label(kernel: Any) -> str:
+    """A kernel in few words: numbers to three digits, and no more than 60 characters.
+
+    Examples
+    --------
+    >>> from nosplit.kernels import Gaussian
+    >>> kernel_label(Gaussian(0.123456))
+    'Gaussian(0.123)'
+    """
+    text = kernel if isinstance(kernel, str) else repr(kernel)
+    if text.startswith("<"):  # an object without a repr of its own
+        text = type(kernel).__name__
+    text = text.replace("bandwidth=", "")
+    text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _columns_text(encoding: Any) -> str:
+    """How many columns of which kinds; of either variable where there are two."""
+    if not isinstance(encoding, tuple):
+        return str(encoding)
+    sides = zip("xy", encoding, strict=True)
+    return "; ".join(f"{name}: {side}" for name, side in sides if side is not None)

@@ -1,0 +1,217 @@
+"""Statistics of pairs → outcome: closed forms, and ranks among draws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nosplit._support.types import Array
+from nosplit.errors import (
+    DroppedKernelWarning,
+    InputError,
+    NonFiniteError,
+    NotATestWarning,
+)
+from nosplit.inference.calibrating.evidence import column_evidence, rank_all
+from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.caveats import (
+    MORE,
+    dropped,
+    few_effective,
+    kernel_numbers,
+    near_copies,
+    unequal_caveats,
+    unsafe,
+)
+from nosplit.inference.limits import as_method, settle
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.planning.plan import pairing_name
+from nosplit.methods import (
+    Adaptive,
+    Method,
+    Naive,
+    Selection,
+    Split,
+)
+from nosplit.methods.normal.laws import Flips
+from nosplit.pairs.moments import Moments
+from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.statistics import DrawnStatistics, Seen
+
+__all__ = [
+    "closed_outcome",
+    "exact_outcome",
+    "of_parts",
+    "sum_of_parts",
+    "test_draws",
+    "test_moments",
+]
+
+
+NOT_FINITE = (
+    "The kernels' values are not finite: the data is too large for them, or a kernel returns nan "
+    "or inf. Rescale the data, for example to unit variance."
+)
+
+
+def test_moments(
+    moments: Moments,
+    method: Method | str,
+    pairing: Pairing,
+    n_units: int,
+    *,
+    unequal: bool,
+    effective: Array | None,
+) -> Outcome:
+    """Test with moments of pairs that were accumulated elsewhere: in a stream, on other machines.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the values of all pairs.
+    method : Method or name
+        As in `two_sample_test`; a split needs the data, and is refused.
+    pairing : Pairing
+        Which pairs they are, for what must be said of the normal approximation.
+    n_units : int
+        Units they were made of.
+    unequal : bool
+        Whether units hold more rows of one sample than of the other.
+    effective : array, shape (d,), or None
+        Effective number of pairs of every kernel, where values are skewed.
+    """
+    chosen = settle(as_method(method), ASYMPTOTIC)
+    if isinstance(chosen, Split):
+        raise InputError(
+            "`method` must not be a Split: it needs the data, and only moments are kept. Use "
+            'method="ost", which learns and tests on all of it.'
+        )
+    d = len(moments.mean)
+    caveats = unsafe(pairing, n_units, moments.n, d, MORE)
+    outcome = replace(closed_outcome(chosen, [moments]), pairs=pairing_name(pairing)).noting(
+        caveats
+    )
+    if effective is not None:
+        outcome = outcome.noting(few_effective(effective, np.diagonal(outcome.cov) > 0, MORE))
+    return outcome.noting(unequal_caveats(outcome, n_units, MORE)) if unequal else outcome
+
+
+test_moments.__test__ = False  # type: ignore[attr-defined]
+
+
+def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Outcome:
+    """Test with statistics under every draw, as sketches give them.
+
+    Parameters
+    ----------
+    drawn : DrawnStatistics
+        The statistics of kernels and of columns.
+    method : Method or None
+        As in `two_sample_test`; None is adaptive, to which flattened kernels and columns belong.
+    pairs : str
+        Short name of the pairing.
+    """
+    chosen = method or Adaptive()
+    if isinstance(chosen, Split | Naive):
+        raise InputError(
+            f"`method` {chosen.name!r} does not go with a sketch. Use the default, or "
+            'method="ost", which learns and tests on all of the data.'
+        )
+    _check_drawn(drawn)
+    return replace(_ranked(drawn, chosen), pairs=pairs)
+
+
+test_draws.__test__ = False  # type: ignore[attr-defined]
+
+
+def _check_drawn(drawn: DrawnStatistics) -> None:
+    """Check that statistics are finite, and that what has no variance has none at all."""
+    if not (np.isfinite(drawn.tau[0]).all() and np.isfinite(drawn.cov).all()):
+        raise NonFiniteError(NOT_FINITE)
+    dead = np.diagonal(drawn.cov) == 0
+    if dead.all() or np.any(drawn.cov[dead]):
+        raise InputError(
+            f"The values of kernel number {kernel_numbers(dead)} are all the same, or too small "
+            "to be squared. Rescale the data, for example to unit variance."
+        )
+
+
+@np.errstate(over="ignore", invalid="ignore")  # found in the total
+def sum_of_parts(moments: list[Moments]) -> Moments:
+    """Moments of all units, from those of the parts of a split."""
+    return sum(moments[1:], start=moments[0])
+
+
+def of_parts(tau: list[Array]) -> Array:
+    """(F, d), or (F, 2, d) for the two parts of a split."""
+    return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
+
+
+def _no_evidence(method: Method, total: Moments, flips: Flips | None = None) -> Outcome:
+    """All values are 0: every relabelling gives the same, and p is 1."""
+    d = len(total.mean)
+    zero, none = np.zeros(()), np.zeros(d)
+    picked = Selection(zero, zero, none, none > 0, np.zeros((), dtype=int), zero)
+    calibration = ASYMPTOTIC if flips is None else "exact"
+    outcome = Outcome(method, picked, none, np.zeros((d, d)), total.n, calibration, flips)
+    text = (
+        "The values of all pairs are 0, so p is 1: the data is constant or nearly so, there are "
+        "too few pairs, or no kernel's bandwidth fits the data's scale."
+    )
+    return outcome.noting([(DroppedKernelWarning, text)])
+
+
+def exact_outcome(
+    method: Method, tau: Array, cov: Array, total: Moments, n_units: int, seen: Seen | None = None
+) -> Outcome:
+    """Rank the statistics of the data, `tau[0]`, among those under draws."""
+    if not np.any(cov) and not np.any(tau):
+        return _no_evidence(method, total, Flips(np.zeros(len(tau))))
+    _check_values(total, cov)
+    cov = (cov + cov.T) / 2.0
+    drawn = DrawnStatistics(tau, cov, n_units, total.n, *(seen or ()))
+    return replace(_ranked(drawn, method), tau=total.tau)
+
+
+def _ranked(drawn: DrawnStatistics, method: Method) -> Outcome:
+    """Rank the data among its draws."""
+    flips, picked = rank_all(method, drawn), method(drawn.tau[0], drawn.cov)
+    outcome = Outcome(method, picked, drawn.tau[0], drawn.cov, drawn.n_pairs, "exact", flips)
+    outcome = outcome.noting(dropped(drawn.cov))
+    if drawn.columns is None:
+        return outcome
+    return replace(outcome, columns=column_evidence(drawn.columns))
+
+
+def closed_outcome(method: Method, moments: list[Moments]) -> Outcome:
+    """Test by the closed form of a method, with the moments of all units or of a split's parts."""
+    total = sum_of_parts(moments)
+    if not np.any(total.cov) and not np.any(total.mean):
+        return _no_evidence(method, total)
+    _check_values(total, total.cov)
+    selection = method(of_parts([m.tau for m in moments]), total.cov)
+    outcome = Outcome(method, selection, total.tau, total.cov, total.n)
+    found = dropped(total.cov) + near_copies(total.cov)
+    if isinstance(method, Naive):
+        text = "`naive` does not control the level: its p-values are too small."
+        found.append((NotATestWarning, text))
+    return outcome.noting(found)
+
+
+def _check_values(total: Moments, cov: Array) -> None:
+    """Check that the pairs' values have a covariance matrix that a test can use."""
+    if not (np.isfinite(total.mean).all() and np.isfinite(cov).all()):
+        raise NonFiniteError(NOT_FINITE)
+    dead = np.diagonal(cov) == 0
+    if dead.all():
+        raise InputError(
+            "The values of all pairs are the same: the data is constant, there are too few pairs, "
+            "or no kernel's bandwidth fits the data's scale."
+        )
+    if np.any(dead & (total.mean != 0)) or np.any(cov[dead]):
+        raise InputError(
+            f"The values of kernel number {kernel_numbers(dead)} are the same for all pairs, or "
+            "too small to be squared. Rescale the data, drop the kernel, or use "
+            "calibration='exact'."
+        )
