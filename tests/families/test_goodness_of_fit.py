@@ -311,7 +311,7 @@ def test_thinning_takes_scores_along():
 @pytest.mark.parametrize("phi", [0.5, 0.9])
 def test_level_on_a_chain(phi):
     """AR(1) chains of 10,000: at most .07 with dependent=True; false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(6), 50, 0
+    rng, trials, hits = np.random.default_rng(6), 25, 0
     for _ in range(trials):
         x = chain(10_000, 2, phi, rng)
         with warnings.catch_warnings():

@@ -413,7 +413,7 @@ def observed(data, n, trials, **options):
 )
 def test_predicted_is_observed(data, n_linear, n_window, n_complete):
     """Within the pilot's interval, .05 for the normal limit, and the observation's own error."""
-    trials = 120
+    trials = 60
     large = nosplit.pilot(*data.sample(3000, rng=1), kernels="paper6")
     for pairs, n, calibration in (
         ("linear", n_linear, "asymptotic"),

@@ -77,7 +77,7 @@ def _tested(result: TestResult) -> str:
     """How it was tested, in a line."""
     parts = [f"{result.method}, {_how(result)}"]
     if result.pairs not in ("rows", "given"):
-        parts.append(f"{result.n_pairs:,} pairs ({result.pairs})")
+        parts.append(_compared(result))
     if result.pairs != "given":
         left_out = f", {result.n_left_out:,} left out" if result.n_left_out else ""
         parts.append(f"{result.n_used:,} rows{left_out}")
@@ -88,6 +88,12 @@ def _tested(result: TestResult) -> str:
     if result.reference is not None:
         parts.append(f"compared with {result.reference}")
     return "; ".join(parts)
+
+
+def _compared(result: TestResult) -> str:
+    if result.pairs == "sketch":  # every row is in one of the sums, and all of these are paired
+        return f"all pairs, in {result.n_units:,} sums of rows (sketch)"
+    return f"{result.n_pairs:,} pairs ({result.pairs})"
 
 
 def _how(result: TestResult) -> str:
