@@ -45,37 +45,56 @@ NULLS = {
 }
 
 
+SORTED, STREAM = "sorted x only", "stream in batches of 1 to 1,000"
+
+
+def streamed(x, y, pairing, flips, seed):
+    """The same from a stream whose batches have sizes of any order of magnitude."""
+    acc = nosplit.TwoSampleAccumulator(pairs=pairing, rng=seed)
+    sizes = np.random.default_rng([6, seed])
+    start = 0
+    while start < len(x):
+        stop = start + int(10.0 ** sizes.uniform(0.0, 3.0))
+        acc.update(x[start:stop], y[start:stop])
+        start = stop
+    return acc.result(flips=flips)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--only", default="", help="cells whose name has this in it")
     options = parser.parse_args()
-    pairing, exact = nosplit.Sketch(frequencies=16), nosplit.Exact(options.flips)
-    names = [*NULLS, "sorted x only"]
+    pairing = nosplit.Sketch(frequencies=16)
+    names = [*NULLS, SORTED, STREAM]
     # Between these lie all cells of a test of level .05, but for one in a thousand runs.
     outside = 0.001 / len(names) / 2
     low, high = (binom.ppf(q, options.trials, 0.05) for q in (outside, 1 - outside))
     print(f"between {low / options.trials:.4f} and {high / options.trials:.4f} is within chance")
-    for name in names:
+    for name in (name for name in names if options.only in name):
         draw, n, m = NULLS.get(name, (lambda n, rng: rng.exponential(size=(n, 2)), 2000, 2000))
         hits = 0
         for trial in range(options.trials):
             rng = np.random.default_rng([5, trial])
             x, y = draw(n, rng), draw(m, rng)
-            if name == "sorted x only":
+            if name == SORTED:
                 x = _sorted(x)
-            res = nosplit.two_sample_test(
-                x,
-                y,
-                pairs=pairing,
-                calibration=exact,
-                nan_policy="indicate",
-                rng=trial,
-                workers=1,
-            )
+            if name == STREAM:
+                res = streamed(x, y, nosplit.Sketch(512, 16), options.flips, trial)
+            else:
+                res = nosplit.two_sample_test(
+                    x,
+                    y,
+                    pairs=pairing,
+                    calibration=nosplit.Exact(options.flips),
+                    nan_policy="indicate",
+                    rng=trial,
+                    workers=1,
+                )
             hits += res.pvalue <= 0.05
         mark = "" if low <= hits <= high else "  outside"
-        print(f"{name:24s} {hits / options.trials:.4f}{mark}", flush=True)
+        print(f"{name:32s} {hits / options.trials:.4f}{mark}", flush=True)
 
 
 if __name__ == "__main__":
