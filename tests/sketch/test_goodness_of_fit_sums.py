@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from nosplit import Gaussian, InputError, Matern, Sketch, Wild, goodness_of_fit_test, models
-from nosplit.api.ways.sketches import sketched_fit
+from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit, too_skewed
 from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.kernels import IMQ
@@ -234,13 +234,15 @@ def test_scores_that_rule_the_statistics_are_named_once():
     assert len(seen) == 1
 
 
-def test_skewed_sums_are_named_where_nothing_else_is():
+def test_skewed_sums_are_named():
     x = np.exp(np.random.default_rng(0).standard_normal((500, 1)))
     scores = -(1.0 + np.log(x)) / x
     how, _ = plan_rows(SteinSizes(500, 500, 1, 4, 2), "sketch", Wild(99), None, 1.0, False)
     rng = np.random.default_rng(0)
-    done = sketched_fit(x, scores, None, how, None, rng, True, 1, [])
-    assert any("so large" in text for _, text in done.outcome.caveats)
+    done = sketched_fit(ScoredArrays(x, scores), None, how, None, rng, True, 1)
+    assert any(category is UnsafeAsymptoticsWarning for category, _ in done.outcome.caveats)
+    assert "so large" in too_skewed(0.2)[0][1]
+    assert too_skewed(0.05) == []
 
 
 def test_skewness_against_numpy():

@@ -10,11 +10,13 @@ import numpy as np
 
 from nosplit._support.checks import check_budget, check_flags, check_int, check_rng, check_sample
 from nosplit._support.types import Array
-from nosplit.api.ways.sketches import sketched_fit
+from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
 from nosplit.data.tables.encoding import Encoding
+from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
+from nosplit.engines.files.goodness_of_fit import FitAsked, fit_of_file
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
     ChainBlocks,
@@ -149,10 +151,21 @@ def goodness_of_fit_test(
     """
     check_flags(shuffle=shuffle, progress=progress, dependent=dependent)
     score = as_model(read_if_path(score))
-    data = one_sample(read_if_path(x), Options.of(scale, columns, exclude, nan_policy))
+    options, generator = Options.of(scale, columns, exclude, nan_policy), check_rng(rng)
+    chosen = as_method(method)
+    if is_path(x):
+        source = open_source(x)
+        if not dependent and check_int(thin, "thin", least=1) == 1:
+            asked = FitAsked(options, kernels, chosen, pairs, calibration, budget, shuffle)
+            found = fit_of_file(
+                source, score, asked, rng=generator, workers=workers, progress=progress
+            )
+            if found is not None:
+                return found
+        x = source.whole()
+    data = one_sample(x, options)
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, score, x, scores)
-    generator, chosen = check_rng(rng), as_method(method)
     sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
     rows = _rows(*scaler(x, scores), kernels, generator if shuffle and not dependent else None)
     units: SteinUnits | Runs | ChainBlocks
@@ -167,9 +180,18 @@ def goodness_of_fit_test(
             how, kind, doubts = how.otherwise, SIMULATE, []
         if isinstance(how.pairing, Sketch):
             done = sketched_fit(
-                *scaler(x, scores), kernels, how, chosen, generator, shuffle, workers, doubts
+                ScoredArrays(*on_the_line(score, x, scores)),
+                kernels,
+                how,
+                chosen,
+                generator,
+                shuffle,
+                workers,
+                scaled=data.scaled,
+                encoding=data.encoding,
             )
-            return done.result(GOODNESS, len(x) + data.left_out, encoding)
+            columns = None if encoding is None else encoding.names
+            return done.result(GOODNESS, len(x) + data.left_out, columns)
     if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
         again = _sampled(score, len(x), generator, scaler, kernels)
         outcome = simulate(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flags, check_rng
-from nosplit.api.ways.sketches import sketched_independence
+from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.serial import correlated_rows
@@ -17,12 +17,20 @@ from nosplit.data.variables import Variable, as_variables, column_names, two_var
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_rows, strata_in
 from nosplit.designs.two_sample import about_strata, leaving_out
-from nosplit.families.fitting import TensorKernels, fit_tensors, tensor_kernels
+from nosplit.engines.families.encoded import by_pilot
+from nosplit.engines.families.independence import (
+    THIN,
+    InMemory,
+    observation_sizes,
+    sketched_independence,
+    thinned,
+)
+from nosplit.engines.files.independence import IndependenceAsked, independence_of_files
+from nosplit.families.fitting import TensorKernels, fit_tensors
 from nosplit.families.independence import HsicUnits, check_unit_size
-from nosplit.inference.calibrations import THINNED, Exact
-from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
-from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.questions import INDEPENDENCE
@@ -34,9 +42,6 @@ from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
 from nosplit.pairs.pairing import Pairing, Sketch
 
 __all__ = ["independence_test"]
-
-# Where rows of both variables depend on those before them, one in so many lags is used.
-THIN = 2
 
 
 def independence_test(
@@ -121,6 +126,24 @@ def independence_test(
     (True, 'exact')
     """
     check_flags(shuffle=shuffle, progress=progress)
+    generator, chosen = check_rng(rng), as_method(method)
+    if strata is None and is_path(x) and is_path(y):
+        sources = open_source(x), open_source(y)
+
+        def in_passes(policy: str) -> TestResult | None:
+            options = Options.of(scale, columns, exclude, policy)
+            asked = IndependenceAsked(
+                options, kernels, chosen, pairs, calibration, budget, shuffle, unit_size
+            )
+            one, two = sources
+            return independence_of_files(
+                one, two, asked, rng=generator, workers=workers, progress=progress
+            )
+
+        found = by_policy(nan_policy, in_passes, generator)
+        if found is not None:
+            return found
+        x, y = (source.whole() for source in sources)
     given = read_if_path(x), read_if_path(y)
     labelled: tuple[str, ...] = ()
     if strata is not None and is_name(strata):
@@ -143,7 +166,6 @@ def independence_test(
         labels = None if labels is None else replace(labels, codes=labels.codes[:: THIN * lag])
         left, right = (replace(v, rows=v.rows[:: THIN * lag]) for v in (left, right))
         kept = np.isin(np.arange(len(kept)), np.flatnonzero(kept)[:: THIN * lag])
-    generator, chosen = check_rng(rng), as_method(method)
     n, discrete = len(left.rows), (left.discrete, right.discrete)
     left_out = len(kept) - n
     cut: StrataUnits | None = None
@@ -151,20 +173,26 @@ def independence_test(
         cut = units_in_strata(labels, check_unit_size(unit_size), generator if shuffle else None)
     sizes = _sizes(left, right, kernels, unit_size, cut)
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    columns, encoding = (
+    columns, encoding, given_columns = (
         column_names(left, right),
         None if encodings == [None, None] else tuple(encodings),
+        columns,
     )
     if isinstance(how.pairing, Sketch):
         if cut is not None:
             rows, q = cut.alike(unit_size, generator)
             left, right = left.some(rows), right.some(rows)
             sizes, shuffle = replace(sizes, q=float(q)), False
+        coded = None
+        if cut is None and encodings != [None, None]:
+            policy = next(e.nan_policy for e in encodings if e is not None)
+            wanted = Options.of(scale, given_columns, exclude, policy)
+            coded = by_pilot(given, (left, right), kept, wanted)
         done = sketched_independence(
-            left, right, kernels, sizes, how, chosen, generator, shuffle, workers
+            InMemory(left, right, coded), kernels, sizes, how, chosen, generator, shuffle, workers
         )
-        done = replace(done, outcome=_thinned(done.outcome, lag))
-        result = done.result(INDEPENDENCE, n + left_out, encoding, columns)
+        done = replace(done, outcome=thinned(done.outcome, lag))
+        result = done.result(INDEPENDENCE, n + left_out, columns)
         return result if cut is None else replace(result, design=cut.said)
     units = HsicUnits(
         left.rows,
@@ -180,7 +208,7 @@ def independence_test(
         right.check(tensor.y)
     outcome = run(units, chosen, how, generator, workers, progress)
     return to_result(
-        _thinned(outcome, lag),
+        thinned(outcome, lag),
         question=INDEPENDENCE,
         kernels=units.bank.kernels,
         n_units=units.n_units,
@@ -204,28 +232,12 @@ def _order(n: int, cut: StrataUnits | None, rng: np.random.Generator | None) -> 
     return Natural() if rng is None else shuffled(n, rng)
 
 
-def _thinned(outcome: Outcome, lag: int) -> Outcome:
-    """The outcome, with a word on rows that were left out as they depend on others."""
-    if not lag:
-        return outcome
-    calibration = outcome.calibration if outcome.flips is None else THINNED
-    return replace(outcome, calibration=calibration).noting([thinned_rows(lag, THIN * lag)])
-
-
-# -- cost --------------------------------------------------------------------------------------
-
-
 def _sizes(
     x: Variable, y: Variable, kernels: TensorKernels, unit_size: int, cut: StrataUnits | None
 ) -> HsicSizes:
-    unit_size = check_unit_size(unit_size)
-    discrete = (x.discrete, y.discrete)
-    bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
-    n = len(x.rows)
-    # At most n // 2: a unit of one observation has no covariance.
-    N = max(2, min(round(n / unit_size), n // 2))
-    if cut is not None:
-        n, N = len(cut.rows), cut.n_units
-    columns = x.rows.shape[1] + y.rows.shape[1]
-    factors = sum(len(f) for f in bank.factors)
-    return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)
+    columns, discrete = x.rows.shape[1] + y.rows.shape[1], (x.discrete, y.discrete)
+    sizes = observation_sizes(len(x.rows), columns, discrete, kernels, unit_size)
+    if cut is None:
+        return sizes
+    n, N = len(cut.rows), cut.n_units
+    return replace(sizes, n=N, m=N, q=n / N)

@@ -22,7 +22,14 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Parts
 from nosplit.kernels.defaults.recipes import check_looks_at
 
-__all__ = ["Variable", "as_variables", "column_names", "two_variables"]
+__all__ = [
+    "Variable",
+    "as_variables",
+    "check_named",
+    "column_names",
+    "own_options",
+    "two_variables",
+]
 
 
 def two_variables(
@@ -47,10 +54,15 @@ def two_variables(
         else None
         for value, label, table in zip(values, "xy", tables, strict=True)
     ]
-    named = [source for source in sources if source is not None and source.table]
+    check_named([source for source in sources if source is not None], options)
+    return _encoded_together(values, sources, options)
+
+
+def check_named(sources: Sequence[Frame], options: Options) -> None:
+    """Check that columns that are named are there, in one of the tables."""
+    named = [source for source in sources if source.table]
     check_known(options.columns or (), named, "columns")
     check_known(options.exclude or (), named, "exclude")
-    return _encoded_together(values, sources, options)
 
 
 def _encoded_together(
@@ -63,7 +75,7 @@ def _encoded_together(
             "`x` and `y` must have as many rows, observed together, "
             f"got {lengths[0]} and {lengths[1]}."
         )
-    reads = [None if s is None else read_one(s, _own(options, s)) for s in sources]
+    reads = [None if s is None else read_one(s, own_options(options, s)) for s in sources]
     kept = np.logical_and.reduce([np.ones(lengths[0], np.bool_)] + [r.kept[0] for r in reads if r])
     encodings = [None if r is None else replace(r, kept=[kept]).encoding() for r in reads]
     rows = [
@@ -85,7 +97,7 @@ def _array(value: Any, label: str) -> NDArray[Any]:
     return array
 
 
-def _own(options: Options, source: Frame) -> Options:
+def own_options(options: Options, source: Frame) -> Options:
     """The options that concern one of two variables; without a name it keeps all its columns."""
     if not source.table:
         return replace(options, columns=None, exclude=None)

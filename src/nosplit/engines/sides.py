@@ -6,16 +6,16 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
 from nosplit.engines.sketching.task import Census, SketchTask
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.cells import See
-from nosplit.sketch.sums import CellSums
+from nosplit.sketch.sums import CellSums, total_of
 
-__all__ = ["Batches", "Ordered", "SampleSide", "Sides", "sketch_batches"]
+__all__ = ["Batches", "Ordered", "SampleSide", "Sides", "sketch_batches", "summed"]
 
 # Threads beyond which one that decodes cannot feed the others.
 MOST_THREADS = 8
@@ -23,6 +23,7 @@ MOST_THREADS = 8
 # Rows, with the number of the first of them.
 Batches = Generator[tuple[int, Any], None, None]
 Step = Callable[[int], None]
+Sums = TypeVar("Sums")
 
 
 class SampleSide(Protocol):
@@ -106,9 +107,36 @@ class Sides:
 def sketch_batches(
     task: SketchTask, side: int, batches: Batches, workers: int | None, step: Step | None = None
 ) -> CellSums:
-    """The sketch of a sample that is read in batches, in order.
+    """The sketch of a sample that is read in batches, in order."""
 
-    One thread at a time reads the next batch, while the others sketch those before.
+    def add(sums: CellSums, first: int, rows: Any) -> None:
+        task.add(sums, side, rows, first)
+        if step is not None:
+            step(len(rows))
+
+    return summed(lambda: task.empty(side), add, batches, workers)
+
+
+def summed(
+    empty: Callable[[], Sums],
+    add: Callable[[Sums, int, Any], None],
+    batches: Batches,
+    workers: int | None,
+) -> Sums:
+    """Sums of rows that are read in batches, in order.
+
+    One thread at a time reads the next batch, while the others add those before.
+
+    Parameters
+    ----------
+    empty : callable
+        Makes the sums of no rows; they add in place.
+    add : callable
+        Adds rows to sums: those, the number of the first row, the rows.
+    batches : generator
+        The rows, with the number of the first of each batch.
+    workers : int, optional
+        Threads; all cores by default, up to some.
     """
     reading = Lock()
 
@@ -116,13 +144,11 @@ def sketch_batches(
         with reading:
             return next(batches, None)
 
-    def work(_: int) -> CellSums:
-        sums = task.empty(side)
+    def work(_: int) -> Sums:
+        sums = empty()
         try:
             while (batch := take()) is not None:
-                task.add(sums, side, batch[1], batch[0])
-                if step is not None:
-                    step(len(batch[1]))
+                add(sums, *batch)
         except BaseException:
             with reading:  # the other threads have nothing more to do
                 batches.close()
@@ -131,11 +157,4 @@ def sketch_batches(
 
     threads = min(n_workers(workers), MOST_THREADS)
     with one_blas_thread():
-        if threads == 1:
-            return work(0)
-        with ThreadPoolExecutor(threads) as pool:
-            parts = pool.map(work, range(threads))
-            total = next(parts)
-            for part in parts:
-                total += part
-            return total
+        return total_of(work, threads)

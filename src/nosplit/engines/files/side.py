@@ -117,9 +117,9 @@ class FileSide:
         self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None
     ) -> CellSums:
         """Its sketch, in one pass."""
-        return sketch_batches(task, side, self._counted(task.deal(side).n), workers, step)
+        return sketch_batches(task, side, self.counted(task.deal(side).n), workers, step)
 
-    def _counted(self, n: int) -> Batches:
+    def counted(self, n: int) -> Batches:
         """The rows, of which there must be so many."""
         end = 0
         for first, batch in self.numbered():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from nosplit.engines.sketching.task import Census, KnowsOrder, Pair
 from nosplit.errors import InputError
 from nosplit.sketch.dealing import Layout, block_length, layout_of
 
-__all__ = ["PilotLook", "look_at"]
+__all__ = ["PilotLook", "completed", "look_at", "some_of"]
 
 _NONE = np.zeros(0, np.int64)
 
@@ -100,8 +101,8 @@ def _read(
     sources = [_as_frame(rows, name) for rows, name in zip(found, pair.names, strict=True)]
     both = list(zip(sources, wanted, strict=True))
     return (
-        [_some(s, np.searchsorted(w, r)) for (s, w), r in zip(both, pilot, strict=True)],
-        [_some(s, np.searchsorted(w, r)) for (s, w), r in zip(both, series, strict=True)],
+        [some_of(s, np.searchsorted(w, r)) for (s, w), r in zip(both, pilot, strict=True)],
+        [some_of(s, np.searchsorted(w, r)) for (s, w), r in zip(both, series, strict=True)],
     )
 
 
@@ -109,7 +110,7 @@ def _as_frame(rows: Any, name: str) -> Frame:
     return rows if isinstance(rows, Frame) else as_frame(rows, name)
 
 
-def _some(source: Frame, places: Index) -> Frame:
+def some_of(source: Frame, places: Index) -> Frame:
     """Some rows of a source."""
 
     def read(i: int) -> Raw:
@@ -152,7 +153,7 @@ def _encoded(
         count = sum(source.n_rows for source in pilot)
         text = f"{error} (Looking at {count:,} rows from all over them.)"
         raise type(error)(text) from None
-    encoding = _completed(read.encoding(), census)
+    encoding = completed(read.encoding(), census)
     return encoding, np.concatenate(read.rows(encoding))
 
 
@@ -164,7 +165,7 @@ def _check_widths(names: tuple[str, str], rows: list[NDArray[Any]]) -> None:
         )
 
 
-def _completed(encoding: Encoding, census: tuple[Census, Census]) -> Encoding:
+def completed(encoding: Encoding, census: Sequence[Census]) -> Encoding:
     """An encoding of pilot rows, with what is known of all rows: where values are missing."""
     total = sum(side.n for side in census)
     # Columns that are all alike in the pilot may differ elsewhere: if all are, none is passed over.

@@ -7,7 +7,7 @@ every cell: the test is exact, and all pairs of units of different cells are see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from nosplit.sketch.sums import total_of
 from nosplit.sketch.swaps import chunks_of
 from nosplit.sketch.units import CellUnits, whole_units
 
-__all__ = ["ShiftSums", "Shifts", "shift_statistics", "sketch_observations"]
+__all__ = ["ShiftSums", "Shifts", "shift_statistics", "sketch_observations", "sketch_units"]
 
 Array32 = NDArray[np.float32]
 
@@ -95,17 +95,31 @@ def sketch_observations(
     """
     order = np.empty(deal.n, np.int64)
     order[deal.places(0, deal.n)] = np.arange(deal.n)
-    units = deal.n_dealt // q
+
+    def rows(units: range) -> tuple[NDArray[Any], NDArray[Any]]:
+        some = order[units.start * q : units.stop * q]
+        return x[some], y[some]
+
+    return sketch_units(sketch, rows, range(deal.n_dealt // q), deal, q, workers)
+
+
+def sketch_units(
+    sketch: TensorMap,
+    rows: Callable[[range], tuple[NDArray[Any], NDArray[Any]]],
+    units: range,
+    deal: Deal,
+    q: int,
+    workers: int | None = None,
+) -> ShiftSums:
+    """The sketch of some units, of which `rows` gives the observations."""
     size = max(1, 16 * BLOCK // q)
-    blocks = list(range(0, units, size))
+    blocks = [units[start : start + size] for start in range(0, len(units), size)]
     threads = min(n_workers(workers), len(blocks))
 
     def part(worker: int) -> ShiftSums:
         sums = ShiftSums.empty(sketch, deal.cells, q)
-        for start in blocks[worker::threads]:
-            stop = min(start + size, units)
-            rows = order[start * q : stop * q]
-            sums.add(sketch, x[rows], y[rows], np.arange(start, stop) * q // deal.c)
+        for block in blocks[worker::threads]:
+            sums.add(sketch, *rows(block), np.arange(block.start, block.stop) * q // deal.c)
         return sums
 
     with one_blas_thread():

@@ -1,0 +1,1 @@
+"""Tests of fit and of independence by sketches, wherever the rows lie."""

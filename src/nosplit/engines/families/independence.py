@@ -1,0 +1,180 @@
+"""Tests of independence by sketches: cells → pilot → kernels and map → sums by cell → draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from nosplit._support.types import Index
+from nosplit.data.variables import Variable
+from nosplit.engines.families.outcome import SketchOutcome, key_from, sketch_of
+from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
+from nosplit.families.independence import check_unit_size
+from nosplit.inference.calibrations import THINNED
+from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.outcome import Outcome
+from nosplit.inference.planning.costs import HsicSizes
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.statistics import test_draws
+from nosplit.kernels import Parts
+from nosplit.kernels.defaults.recipes import check_own_kernel
+from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.methods import Method
+from nosplit.sketch.dealing import Deal, deal_of
+from nosplit.sketch.families.independence import TensorMap, fit_tensor_map
+from nosplit.sketch.families.independence_sums import (
+    ShiftSums,
+    shift_statistics,
+    sketch_observations,
+)
+
+__all__ = [
+    "THIN",
+    "Fitted",
+    "InMemory",
+    "Observed",
+    "TensorTask",
+    "map_of",
+    "observation_sizes",
+    "sketched_independence",
+    "thinned",
+]
+
+# Where rows of both variables depend on those before them, one in so many lags is used.
+THIN = 2
+
+
+@dataclass(frozen=True, eq=False)
+class TensorTask:
+    """What is done with observations: units of q of them are added to their cells."""
+
+    map: TensorMap
+    deal: Deal
+    q: int
+    workers: int | None
+
+
+class Fitted(Protocol):
+    """Observations of which it is known how they become numbers."""
+
+    @property
+    def pilot(self) -> tuple[Variable, Variable]:
+        """Both variables in the pilot rows."""
+        ...
+
+    def sums(self, task: TensorTask) -> ShiftSums:
+        """The sketch of all of them."""
+        ...
+
+
+class Observed(Protocol):
+    """Observations that lie somewhere."""
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        ...
+
+    def fitted(self, pilot: Index) -> Fitted:
+        """Find out how they become numbers, from rows of given numbers, ascending."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Observations in memory; `encoded` makes numbers of tables, by their pilot rows."""
+
+    x: Variable
+    y: Variable
+    encoded: Callable[[Index], tuple[Variable, Variable]] | None = None
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        return len(self.x.rows)
+
+    def fitted(self, pilot: Index) -> Fitted:
+        """Both variables as numbers."""
+        both = (self.x, self.y) if self.encoded is None else self.encoded(pilot)
+        return _InMemoryFitted(*both, pilot)
+
+
+@dataclass(frozen=True, eq=False)
+class _InMemoryFitted:
+    x: Variable
+    y: Variable
+    rows: Index
+
+    @property
+    def pilot(self) -> tuple[Variable, Variable]:
+        return self.x.some(self.rows), self.y.some(self.rows)
+
+    def sums(self, task: TensorTask) -> ShiftSums:
+        both = self.x.rows, self.y.rows
+        return sketch_observations(task.map, *both, task.deal, task.q, task.workers)
+
+
+def sketched_independence(
+    observed: Observed,
+    kernels: TensorKernels,
+    sizes: HsicSizes,
+    how: Plan,
+    method: Method | None,
+    rng: np.random.Generator,
+    shuffle: bool,
+    workers: int | None,
+) -> SketchOutcome:
+    """Test whether two variables are independent, by sums of products under all shifts."""
+    pairing, q = sketch_of(how), round(sizes.q)
+    deal = deal_of(observed.n, sizes.cells(pairing), rng, fewest=q, unit=q, shuffle=shuffle)
+    fitted = observed.fitted(deal.pilot_rows())
+    x, y = fitted.pilot
+    frequencies = pairing.frequencies or 64
+    sketch = map_of(x, y, kernels, frequencies=frequencies, key=key_from(rng))
+    sums = fitted.sums(TensorTask(sketch, deal, q, workers))
+    drawn = shift_statistics(sketch, sums, flips=how.flips, key=key_from(rng), workers=workers)
+    outcome = test_draws(drawn, method, how.pairs)
+    encodings = x.encoding, y.encoding
+    known = None if encodings == (None, None) else encodings
+    return SketchOutcome(outcome, sketch.kernels, drawn.n_units, deal.n_dealt, known)
+
+
+def map_of(
+    x: Variable, y: Variable, kernels: TensorKernels, *, frequencies: int, key: int
+) -> TensorMap:
+    """The map of a sketch from pilot rows of both variables."""
+    step = -(-len(x.rows) // MEDIAN_ROWS)
+    some = [v.rows[::step] for v in (x, y)]
+    tensors = tensors_for(kernels, some[0], some[1], (x.discrete, y.discrete))
+    for tensor in tensors if kernels is not None else ():
+        for variable, kernel, rows in zip((x, y), (tensor.x, tensor.y), some, strict=True):
+            variable.check(kernel)
+            check_own_kernel(kernel, rows[:2], rows[:4])
+    return fit_tensor_map(x.rows, y.rows, tensors, frequencies=frequencies, key=key)
+
+
+def observation_sizes(
+    n: int,
+    columns: int,
+    discrete: tuple[bool | Parts, bool | Parts],
+    kernels: TensorKernels,
+    unit_size: int,
+) -> HsicSizes:
+    """What the cost depends on, for n observations of so many columns of both variables."""
+    unit_size = check_unit_size(unit_size)
+    bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
+    # At most n // 2: a unit of one observation has no covariance.
+    N = max(2, min(round(n / unit_size), n // 2))
+    factors = sum(len(f) for f in bank.factors)
+    return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)
+
+
+def thinned(outcome: Outcome, lag: int) -> Outcome:
+    """The outcome, with a word on rows that were left out as they depend on others."""
+    if not lag:
+        return outcome
+    calibration = outcome.calibration if outcome.flips is None else THINNED
+    return replace(outcome, calibration=calibration).noting([thinned_rows(lag, THIN * lag)])

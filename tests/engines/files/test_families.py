@@ -1,0 +1,203 @@
+"""Tests of fit and of independence of files that are not read whole: the same as in memory."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nosplit
+from _same import assert_same
+from nosplit import DependentRowsWarning, InputError, models
+from nosplit.data.files import whole
+from nosplit.engines.files import independence, side
+from nosplit.inference.calibrations import Wild
+
+SMALL = nosplit.Sketch(cells=100, frequencies=8)
+FIT = {"pairs": SMALL, "calibration": Wild(99)}
+BOTH = {"pairs": SMALL, "calibration": nosplit.Exact(flips=99)}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch):
+    """Every file is too large to be read whole, and batches are small."""
+    monkeypatch.setattr(whole, "SMALL", 0)
+    monkeypatch.setattr(side, "BATCH", 3000)
+
+
+@pytest.fixture
+def never_whole(monkeypatch):
+    """No file is read whole."""
+
+    def refuse(self):
+        raise AssertionError("read whole")
+
+    monkeypatch.setattr("nosplit.data.files.parquet.Parquet.whole", refuse)
+    monkeypatch.setattr("nosplit.data.files.npy.ArrayFile.whole", refuse)
+
+
+def normal(n, p=2, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def table(values, names="abcdefgh"):
+    return pa.table(dict(zip(names, values.T, strict=False)))
+
+
+def write(path, rows, group=777):
+    pq.write_table(rows, path, row_group_size=group)
+
+
+# -- goodness of fit -------------------------------------------------------------------------------
+
+
+def test_fit_of_files_against_memory(never_whole, monkeypatch):
+    x = 1.02 * normal(3001)
+    np.save("x.npy", x)
+    write("x.parquet", table(x))
+    model = models.MultivariateNormal([0.0, 0.0])
+    memory = nosplit.goodness_of_fit_test(x, model, **FIT)
+    for batch, workers, path in (
+        (1 << 20, 1, "x.npy"),
+        (2000, 3, "x.npy"),
+        (2000, 2, "x.parquet"),
+    ):
+        monkeypatch.setattr(side, "BATCH", batch)
+        found = nosplit.goodness_of_fit_test(path, model, workers=workers, **FIT)
+        assert found.pvalue == memory.pvalue
+        np.testing.assert_array_equal(found.tau, memory.tau)
+        np.testing.assert_array_equal(found.cov, memory.cov)
+        assert found.n_left_out == memory.n_left_out
+
+
+def test_fit_of_tables_against_memory(never_whole):
+    rows = table(1e3 * normal(2000, 3, seed=1), ["one", "two", "three"])
+    gaps = rows.set_column(
+        0, "one", pa.array(rows["one"].to_numpy(), mask=np.arange(2000) % 9 == 4)
+    )
+    write("x.parquet", gaps)
+    model = models.MultivariateNormal([0.0, 0.0], 1e6 * np.eye(2))
+    options = {"columns": ["two", "one"], "nan_policy": "omit", "scale": "robust", **FIT}
+    memory = nosplit.goodness_of_fit_test(gaps, model, **options)
+    found = nosplit.goodness_of_fit_test("x.parquet", model, **options)
+    assert_same(found, memory)
+    assert found.columns == ("two", "one")
+    with pytest.raises(InputError, match="missing"):
+        nosplit.goodness_of_fit_test("x.parquet", lambda x: -x, **FIT)
+    with pytest.raises(InputError, match="Did you mean 'three'"):
+        nosplit.goodness_of_fit_test("x.parquet", lambda x: -x, columns=["thre"], **FIT)
+
+
+def test_what_is_no_sketch_of_a_file_is_read_whole():
+    x = normal(2400, 1)
+    np.save("x.npy", x)
+    model = models.MultivariateNormal([0.0])
+    closed = {"pairs": "linear", "calibration": "asymptotic", "kernels": nosplit.Gaussian(1.0)}
+    expected = nosplit.goodness_of_fit_test(x, model, **closed)
+    assert nosplit.goodness_of_fit_test("x.npy", model, **closed).pvalue == expected.pvalue
+    expected = nosplit.goodness_of_fit_test(x, -x, **FIT)
+    assert_same(nosplit.goodness_of_fit_test("x.npy", -x, **FIT), expected)
+
+
+def test_a_chain_in_a_file_is_named(never_whole):
+    rng = np.random.default_rng(0)
+    noise, x = rng.normal(size=5000), np.zeros(5000)
+    for i in range(1, 5000):
+        x[i] = 0.9 * x[i - 1] + np.sqrt(1 - 0.81) * noise[i]
+    np.save("x.npy", x[:, None])
+    with pytest.warns(DependentRowsWarning, match="output of a chain"):
+        nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
+
+
+def test_rows_that_are_not_finite_are_named(never_whole):
+    x = normal(3000)
+    x[1234, 1] = np.nan
+    np.save("x.npy", x)
+    with pytest.raises(InputError, match=r"x\.npy.* row 1234, column 1"):
+        nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
+
+
+# -- independence ----------------------------------------------------------------------------------
+
+
+def dependent(n, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    return x, x[:, :1] ** 2 + 3.0 * rng.normal(size=(n, 1))
+
+
+def test_independence_of_files_against_memory(never_whole, monkeypatch):
+    x, y = dependent(3001)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    memory = nosplit.independence_test(x, y, **BOTH)
+    for at_once, batch, workers in ((1 << 25, 3000, 1), (2000, 2000, 2)):  # one pass, or five
+        monkeypatch.setattr(independence, "AT_ONCE", at_once)
+        monkeypatch.setattr(side, "BATCH", batch)
+        found = nosplit.independence_test("x.npy", "y.npy", workers=workers, **BOTH)
+        assert_same(found, memory)
+        np.testing.assert_array_equal(found.tau, memory.tau)
+
+
+def tables(n, seed=0):
+    rng = np.random.default_rng(seed)
+    city = rng.choice(["Oslo", "Rome", "Bern"], n)
+    x = pa.table({"city": city, "wind": 10.0 * rng.normal(size=n)})
+    warm = (city == "Rome") + rng.normal(size=n)
+    return x, pa.table({"warm": pa.array(warm, mask=rng.random(n) < 0.1)})
+
+
+@pytest.mark.parametrize("policy", ["auto", "omit"])
+def test_independence_of_tables_against_memory(policy, never_whole):
+    x, y = tables(2500)
+    write("x.parquet", x, 600)
+    write("y.parquet", y, 1000)
+    memory = nosplit.independence_test(x, y, nan_policy=policy, **BOTH)
+    found = nosplit.independence_test("x.parquet", "y.parquet", nan_policy=policy, **BOTH)
+    assert_same(found, memory)
+    assert found.columns == ("city", "wind", "warm")
+    assert found.n_left_out == memory.n_left_out
+
+
+def test_rows_that_depend_on_others_are_thinned_in_files(never_whole):
+    rng = np.random.default_rng(0)
+    x, y = (np.convolve(rng.normal(size=9003), np.ones(4))[3:-3] for _ in range(2))
+    np.save("x.npy", x[:, None])
+    np.save("y.npy", y[:, None])
+    found = []
+    for args in ((x, y), ("x.npy", "y.npy")):
+        with pytest.warns(DependentRowsWarning):
+            found.append(nosplit.independence_test(*args, **BOTH))
+    assert_same(*found)
+    assert found[0].calibration == "thinned"
+
+
+def test_files_of_other_lengths_iv():
+    np.save("x.npy", normal(100))
+    np.save("y.npy", normal(101))
+    with pytest.raises(InputError, match="as many rows, observed together, got 100 and 101"):
+        nosplit.independence_test("x.npy", "y.npy")
+
+
+# -- what is found ---------------------------------------------------------------------------------
+
+
+def test_small_changes_are_found_in_files(never_whole):
+    """A spread of 1.03 at six standard errors, a correlation of .05 at seven, in sorted rows."""
+    rng = np.random.default_rng(0)
+    x = np.sort(1.03 * rng.normal(size=20_000))[:, None]
+    np.save("x.npy", x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DependentRowsWarning)  # a chain, or sorted: not told apart
+        assert nosplit.goodness_of_fit_test("x.npy", lambda x: -x).pvalue <= 0.002
+    y = 0.05 * x + rng.normal(size=(20_000, 1))
+    np.save("y.npy", y)
+    assert nosplit.independence_test("x.npy", "y.npy").pvalue <= 0.002
