@@ -275,9 +275,6 @@ def test_spectral_iv():
         Spectral(Spectral(Gaussian(1.0)))
     with pytest.raises(InputError, match="not fitted"):
         Spectral(Gaussian(1.0)).tile(np.zeros((2, 1)), np.zeros((2, 1)))
-    x, y = np.random.default_rng(0).normal(size=(2, 600, 1))
-    with pytest.raises(InputError, match="not fitted"):
-        two_sample_test(x, y, kernels=[Spectral(Gaussian(1.0))], pairs="sketch")
 
 
 # -- level and power -------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
-from nosplit.kernels import Kernel, Spectral
+from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
 from nosplit.kernels.derived.spectral import SCALE_ROWS, sorted_rows, spread_out
@@ -186,7 +186,7 @@ def _fitted(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:
         raise InputError(str(error).replace("`rows`", "the samples")) from None
     for kernel in kernels:
         check_own_kernel(kernel, some[:2], some[:4])
-    return tuple(k.fit(some) if isinstance(k, Spectral) else k for k in kernels)
+    return kernels
 
 
 def _sketched(

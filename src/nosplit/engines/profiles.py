@@ -87,7 +87,7 @@ def make_profile(
         cells=tiers.n_cells + MOST_CELLS,
         key=int(rng.integers(2**63)),
     )
-    if len(sketch.landmarks):
+    if sketch.others:
         odd = sketch.kernels[sketch.others[0]]
         raise InputError(
             f"`kernels` of a profile must be mixtures of waves or linear, got {odd!r}: others are "

@@ -18,9 +18,10 @@ from nosplit.errors import InputError
 from nosplit.families.independence import HsicUnits
 from nosplit.families.two_sample import Paired, two_sample_units
 from nosplit.families.unequal import Grouped
-from nosplit.kernels import Kernel, Parts, Spectral, as_kernel, median_bandwidth
+from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, called, check_own_kernel
+from nosplit.kernels.derived.spectral import fitted_kernel
 from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
 from nosplit.kernels.derived.tensor import Tensor, default_tensors
 from nosplit.pairs.dealing import Natural, shuffled
@@ -57,10 +58,7 @@ def chosen_units(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
 
 def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
     """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
-    kernels = recipe.build() if recipe.given else _fitted(recipe, units)
-    if any(isinstance(kernel, Spectral) for kernel in kernels):
-        rows = _some_rows(units)
-        kernels = tuple(k.fit(rows) if isinstance(k, Spectral) else k for k in kernels)
+    kernels = _fitted(recipe, units) if recipe.looks_at_rows else recipe.build()
     some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
     for kernel in kernels:
         check_own_kernel(kernel, some, others)
@@ -193,10 +191,11 @@ def tensors_for(
     discrete: tuple[bool | Parts, bool | Parts],
 ) -> tuple[Tensor, ...]:
     """Kernels with bandwidths from these rows of x and y, if they are not given."""
-    if kernels is not None and not callable(kernels):
-        return tensor_kernels(kernels, 1.0, 1.0, discrete=discrete)
-    scales = (_bandwidth(kind, rows) for kind, rows in zip(discrete, (x, y), strict=True))
-    return tensor_kernels(kernels, *scales, discrete=discrete)
+    scales = (1.0, 1.0)
+    if kernels is None or callable(kernels):
+        scales = _bandwidth(discrete[0], x), _bandwidth(discrete[1], y)
+    found = tensor_kernels(kernels, *scales, discrete=discrete)
+    return tuple(Tensor(fitted_kernel(t.x, x), fitted_kernel(t.y, y)) for t in found)
 
 
 def _bandwidth(categories: bool | Parts, rows: NDArray[Any]) -> float:

@@ -109,7 +109,7 @@ def pilot(
 
 def _fitted(recipe: Recipe, rows: list[NDArray[Any]]) -> Recipe:
     """Kernels with the bandwidths that tests have on average: from more rows than a test uses."""
-    if recipe.given:
+    if not recipe.looks_at_rows:
         return recipe
     try:
         return as_recipe(recipe.fit(np.concatenate([s[:MEDIAN_ROWS] for s in rows])))

@@ -18,6 +18,7 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
 from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of, has_frequencies
+from nosplit.kernels.derived.spectral import FittedSpectral
 from nosplit.sketch.bins import (
     MOST_BINS,
     ColumnBins,
@@ -134,20 +135,29 @@ class SketchMap:
         return [u for u, is_known in enumerate(known) if not is_known]
 
     @cached_property
-    def landmark_scales(self) -> Array:
-        """The size of each of these kernels on the landmarks."""
-        return np.array([self._scale(self.kernels[u]) for u in self.others])
+    def landmark_scales(self) -> list[Array]:
+        """The size of the numbers of each of these kernels, as many as there are numbers."""
+        return [self._scales(self.kernels[u]) for u in self.others]
 
-    def _scale(self, kernel: Kernel) -> float:
-        values = np.abs(kernel.tile(self.landmarks, self.landmarks))
-        size = float(np.median(np.diagonal(values)))
-        return size if size > 0 and np.isfinite(size) else 1.0
+    def _scales(self, kernel: Kernel) -> Array:
+        values = np.abs(kernel.aligned(self.landmarks, self.landmarks))
+        size = float(np.median(values))
+        size = size if size > 0 and np.isfinite(size) else 1.0
+        count = self._numbers(kernel, self.landmarks[:1]).shape[1]
+        return np.full(count, size if _flat_part(kernel) is None else np.sqrt(size))
+
+    def _numbers(self, kernel: Kernel, rows: Array) -> Array:
+        """Features of a flattened kernel; values of others at the landmarks."""
+        flat = _flat_part(kernel)
+        if flat is None:
+            return kernel.tile(rows, self.landmarks)
+        return flat.features(kernel.pick(rows) if isinstance(kernel, OnColumns) else rows)
 
     def at_landmarks(self, rows: Array) -> NDArray[np.int64]:
-        """Kernel values at landmarks, in steps, (n, L · kernels)."""
+        """Numbers of these kernels, in steps, (n, all of them)."""
         parts = []
-        for u, scale in zip(self.others, self.landmark_scales, strict=True):
-            values = self.kernels[u].tile(rows, self.landmarks) / scale
+        for u, scales in zip(self.others, self.landmark_scales, strict=True):
+            values = self._numbers(self.kernels[u], rows) / scales
             parts.append(np.rint(np.clip(values, -1024.0, 1024.0) * STEP).astype(np.int64))
         return np.concatenate(parts, axis=1)
 
@@ -156,7 +166,7 @@ class SketchMap:
     @property
     def n_features(self) -> int:
         """Numbers of a cell besides its bins."""
-        landmarks = len(self.others) * len(self.landmarks)
+        landmarks = sum(map(len, self.landmark_scales))
         return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
 
     @cached_property
@@ -198,11 +208,16 @@ class SketchMap:
                 where = 2 * F + np.searchsorted(self.coordinates, columns)
                 found[u] = where, self.spread[list(columns)] / STEP
         start = 2 * F + len(self.coordinates)
-        for u, scale in zip(self.others, self.landmark_scales, strict=True):
-            size = len(self.landmarks)
-            found[u] = np.arange(start, start + size), np.full(size, scale / STEP)
-            start += size
+        for u, scales in zip(self.others, self.landmark_scales, strict=True):
+            found[u] = np.arange(start, start + len(scales)), scales / STEP
+            start += len(scales)
         return [found[u] for u in range(len(self.kernels))]
+
+
+def _flat_part(kernel: Kernel) -> FittedSpectral | None:
+    """A kernel with a flattened spectrum, on all columns or on some, which has features."""
+    inner = kernel.kernel if isinstance(kernel, OnColumns) else kernel
+    return inner if isinstance(inner, FittedSpectral) else None
 
 
 def linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:

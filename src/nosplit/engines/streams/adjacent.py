@@ -43,7 +43,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
     ) -> None:
         check_encoding(encoding)
         recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
-        bank = Bank(recipe.build()) if recipe.given else None
+        bank = None if recipe.looks_at_rows else Bank(recipe.build())
         super().__init__(TwoSamples(check_ratio(ratio), recipe), kernels, bank, "adjacent", limit)
         self._encoding = encoding
 

@@ -27,6 +27,7 @@ from nosplit.kernels import (
     median_bandwidth,
     paper_kernels,
 )
+from nosplit.kernels.derived.spectral import fitted_kernel, needs_fitting
 
 __all__ = [
     "KERNEL_SETS",
@@ -62,7 +63,10 @@ class Recipe:
     default: bool = False
 
     def fit(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
-        """The kernels for data of which these are some rows."""
+        """The kernels for data of which these are some rows, in whatever order."""
+        return tuple(fitted_kernel(kernel, rows) for kernel in self._of_scale(rows))
+
+    def _of_scale(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
         if self.given or self.columns == ():
             return self.build()
         if self.columns is not None:
@@ -74,6 +78,11 @@ class Recipe:
     def of_rare(self, rows: NDArray[Any]) -> Recipe:
         """The same, at a scale of 1 if the rows looked at are all alike where others are not."""
         return replace(self, given=True) if np.all(rows == rows[0]) else self
+
+    @property
+    def looks_at_rows(self) -> bool:
+        """Whether kernels are other ones for other rows."""
+        return not self.given or any(map(needs_fitting, self.build()))
 
     def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
         """The kernels for data of this scale."""

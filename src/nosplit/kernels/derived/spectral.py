@@ -8,7 +8,7 @@ make as loud as the rest. Nothing here looks at labels, so exact calibration sta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ import numpy.typing as npt
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels._base import Kernel, Layout, Rows, Values, finite, set_fields
-from nosplit.kernels.algebra import Algebra, as_kernel
+from nosplit.kernels.algebra import Algebra, Product, Scaled, Sum, as_kernel
 from nosplit.kernels.families import Gaussian
+from nosplit.kernels.on_columns import Mixed, OnColumns
 
 __all__ = [
     "Eigenbasis",
@@ -25,6 +26,8 @@ __all__ = [
     "Spectral",
     "default_eigenbases",
     "fit_eigenbasis",
+    "fitted_kernel",
+    "needs_fitting",
     "sorted_rows",
 ]
 
@@ -48,8 +51,10 @@ FARTHEST = 1e140
 class Spectral(Algebra):
     """A kernel whose spectrum is flattened on the pooled rows of a test.
 
-    Tests fit it before they use it, without looking at which sample a row is from: two-sample
-    tests of arrays and tables in memory do so. Elsewhere, fit it on rows of your own.
+    Tests fit it before they use it, on rows of both samples and without looking at which a row is
+    from, so that exact calibration stays exact: two-sample tests, with or without a design,
+    sketches and streams, and independence tests, each variable by itself. It may be part of sums,
+    products and kernels on columns. On rows of your own, `fit` makes a kernel of any rows.
 
     Parameters
     ----------
@@ -64,7 +69,7 @@ class Spectral(Algebra):
     >>> from nosplit.kernels import Gaussian
     >>> kernel = Spectral(Gaussian(1.2), 1e-3)
     >>> kernel
-    Spectral(Gaussian(1.2), 0.001)
+    Spectral(Gaussian(1.2), 1e-3)
     >>> rows = np.random.default_rng(0).normal(size=(40, 2))
     >>> kernel.fit(rows).tile(rows[:3], rows).shape
     (3, 40)
@@ -93,14 +98,20 @@ class Spectral(Algebra):
 
     def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
         raise InputError(
-            f"{self!r} is not fitted: two-sample tests with pairs in memory fit it on the pooled "
-            "rows, other tests do not. Give `Spectral(...).fit(rows)` with rows of both samples "
-            "that the test does not use, or a plain kernel."
+            f"{self!r} is not fitted: tests fit it on the rows they compare. To evaluate it "
+            "yourself, use `Spectral(...).fit(rows)`."
         )
 
     def __repr__(self) -> str:
         inner = repr(self.kernel).replace("bandwidth=", "")
-        return f"Spectral({inner}, {self.regularisation:g})"
+        return f"Spectral({inner}, {_short(self.regularisation)})"
+
+
+def _short(value: float) -> str:
+    """A number to its last digit; as 1e-3 rather than 0.001 where it is small."""
+    return (
+        repr(value) if value >= 0.01 else np.format_float_scientific(value, trim="-", exp_digits=1)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +146,15 @@ class Eigenbasis:
         scaled = np.asarray(rows / self.scales)
         return np.asarray(self.kernel.tile(scaled, self.landmarks) @ self.turn - self.centre)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Eigenbasis):
+            return NotImplemented
+        arrays = ("landmarks", "turn", "centre", "eigenvalues", "scales")
+        same = (np.array_equal(getattr(self, a), getattr(other, a)) for a in arrays)
+        return bool(self.kernel == other.kernel) and all(same)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays
+
     def gains(self, family: Sequence[tuple[float, float]] = FAMILY) -> Array:
         """Weights of squared features, (R, d), for pairs of regularisation and share of the R."""
         return gains_of(self.eigenvalues, family)
@@ -154,20 +174,62 @@ def gains_of(eigenvalues: Array, family: Sequence[tuple[float, float]]) -> Array
 class FittedSpectral(Spectral):
     """A spectral kernel that was fitted: one of new rows, too; made by `Spectral.fit`."""
 
-    basis: Eigenbasis | None = field(default=None, compare=False)
+    basis: Eigenbasis | None = field(default=None, hash=False)
 
     def fit(self, rows: npt.ArrayLike) -> FittedSpectral:
         """Itself: it was fitted before."""
         return self
 
-    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
+    def features(self, rows: Rows) -> Array:
+        """Numbers of rows, (n, R), whose inner products are the kernel."""
         if self.basis is None:
-            return super()._evaluate(layout, a, b)
+            raise InputError(f"{self!r} must come from `Spectral.fit`, got no eigenvectors.")
         gains = self.basis.gains([(self.regularisation, 1.0)])[:, 0]
-        left, right = self.basis.features(a) * gains, self.basis.features(b)
+        return np.asarray(self.basis.features(rows) * np.sqrt(gains))
+
+    def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
         if layout == "tile":
-            return np.asarray(left @ right.T)
-        return np.asarray(np.einsum("ij,ij->i", left, right))
+            return np.asarray(self.features(a) @ self.features(b).T)
+        return np.asarray(np.einsum("ij,ij->i", self._once(a), self._once(b)))
+
+    def _once(self, rows: Rows) -> Array:
+        """Features of rows of which many are alike: pairs name the same row again and again."""
+        ordered, place = sorted_rows(np.asarray(rows))
+        different, which = np.unique(place, return_inverse=True)
+        return self.features(ordered[different])[which]
+
+
+def needs_fitting(kernel: Kernel) -> bool:
+    """Whether a kernel is spectral, or has a part that is, and was not fitted."""
+    match kernel:
+        case Spectral():
+            return not isinstance(kernel, FittedSpectral)
+        case OnColumns(inner) | Scaled(_, inner):
+            return needs_fitting(inner)
+        case Sum(parts) | Product(parts):
+            return any(map(needs_fitting, parts))
+        case Mixed(numbers, categories):
+            return needs_fitting(numbers) or needs_fitting(categories)
+    return False
+
+
+def fitted_kernel(kernel: Kernel, rows: Rows) -> Kernel:
+    """A kernel whose spectral parts are fitted on pooled rows; others as they are."""
+    if not needs_fitting(kernel):
+        return kernel
+    match kernel:
+        case Spectral():
+            return kernel.fit(rows)
+        case OnColumns(inner):
+            return replace(kernel, kernel=fitted_kernel(inner, kernel.pick(rows)))
+        case Scaled(_, inner):
+            return replace(kernel, kernel=fitted_kernel(inner, rows))
+        case Sum(parts) | Product(parts):
+            return replace(kernel, kernels=tuple(fitted_kernel(part, rows) for part in parts))
+        case Mixed(numbers, categories):
+            both = (fitted_kernel(part, rows) for part in (numbers, categories))
+            return Mixed(*both)  # type: ignore[arg-type]  # kernels on columns, as they were
+    return kernel
 
 
 # -- fitting -----------------------------------------------------------------------------------

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_covariance, check_finite, check_int, check_vector
+from nosplit._support.checks import check_covariance, check_int, check_vector
 from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Flow, Rows, State
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.kernels.derived.tensor import Tensor
-from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
+from nosplit.kernels.plain import (
+    kernel_from_plain,
+    kernel_to_plain,
+    rows_from_plain,
+    rows_to_plain,
+)
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import LagOne
 
@@ -139,29 +142,6 @@ def _effective_from_plain(data: Any, flow: Flow, d: int) -> NDArray[np.float64] 
     if effective is not None and effective.min(initial=0.0) < 0.0:
         raise InputError("`effective` must not be negative.")
     return effective
-
-
-def rows_to_plain(rows: NDArray[Any]) -> dict[str, Any]:
-    """An (n, p) array of floats, to the last bit."""
-    little = np.ascontiguousarray(rows).astype(rows.dtype.newbyteorder("<"))
-    return {
-        "dtype": rows.dtype.name,
-        "shape": list(rows.shape),
-        "data": base64.b64encode(little.tobytes()).decode(),
-    }
-
-
-def rows_from_plain(data: Any) -> NDArray[Any]:
-    """The inverse of `rows_to_plain`, checked."""
-    try:
-        dtype = {"float64": "<f8", "float32": "<f4"}[data["dtype"]]
-        n, p = (check_int(size, "shape", least=0) for size in data["shape"])
-        flat = np.frombuffer(base64.b64decode(data["data"], validate=True), dtype)
-        rows = flat.reshape(n, p).astype(data["dtype"])
-    except (KeyError, TypeError, ValueError, binascii.Error) as error:
-        raise InputError(f"`rows` are damaged: {error!r}.") from error
-    check_finite(rows, "rows")
-    return rows
 
 
 def _moments_from_plain(data: Any, d: int) -> Moments:
