@@ -5,11 +5,11 @@ Rows stay in their partitions, which give sums by cell: a sketch. See docs/guide
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from nosplit._support.checks import Seed, check_rng
+from nosplit._support.checks import Seed
 from nosplit._support.lazy import extra
-from nosplit.data.options import Options, by_policy
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
@@ -85,19 +85,13 @@ def two_sample_test(
     from nosplit.engines.clusters.spark import spark_pair
     from nosplit.engines.clusters.two_sample import cluster_test
 
-    generator = check_rng(rng)
-
-    def attempt(policy: str) -> TestResult:
-        pair, options = spark_pair(x, y, Options.of(scale, columns, exclude, policy))
-        return cluster_test(
-            pair,
-            options,
-            kernels=kernels,
-            method=method,
-            pairs=pairs,
-            calibration=calibration,
-            budget=budget,
-            rng=generator,
-        )
-
-    return by_policy(nan_policy, attempt, generator)
+    return cluster_test(
+        partial(spark_pair, x, y),
+        (scale, columns, exclude, nan_policy),
+        kernels=kernels,
+        method=method,
+        pairs=pairs,
+        calibration=calibration,
+        budget=budget,
+        rng=rng,
+    )

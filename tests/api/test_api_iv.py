@@ -481,7 +481,7 @@ def test_joint_normal_test_iv(tau, cov, message):
 def test_joint_normal_test_method_iv():
     with pytest.raises(InputError, match=says("`method`", "Did you mean 'wald'?")):
         joint_normal_test([1.0], [[1.0]], method="walt")
-    with pytest.raises(InputError, match="`method` must not be a Split"):
+    with pytest.raises(InputError, match="`method` must not be Split"):
         joint_normal_test([1.0], [[1.0]], method="split")
 
 

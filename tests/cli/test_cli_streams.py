@@ -100,12 +100,12 @@ def test_in_words(run, files):
     assert (code, err) == (0, "")
     assert out.startswith("s\nThe samples differ (p = ")
     assert "best, asymptotic calibration" in out
-    assert "Split: it needs the data" in run("result", "s", "--method", "split")[2]
+    assert "Split where only moments are kept" in run("result", "s", "--method", "split")[2]
     assert (
         "best, exact calibration with 199 draws"
         in (run("result", "t", "--method", "best", "--flips", "199")[1])
     )
-    assert "does not go with a sketch" in run("result", "t", "--method", "split")[2]
+    assert "must not be Split with a sketch" in run("result", "t", "--method", "split")[2]
 
 
 def test_rows_are_shuffled(run, files):
@@ -165,7 +165,7 @@ def test_options_iv(run, files):
     base = ("accumulate", "x1.npy", "y1.npy", "--out")
     failed(run(*base, "t", "--ratio", "3"), "`--ratio`", "1:3")
     failed(run(*base, "t", "--ratio", "1:40"), "at most 16 to 1")
-    failed(run(*base, "t", "--pairs", "complete"), '"sketch", a Sketch or "adjacent"')
+    failed(run(*base, "t", "--pairs", "complete"), '"sketch" or "adjacent"')
     failed(run(*base, "t", "--limit", "0"), "`--limit`")
     failed(run(*base, "t", "--kernels", "papr2"), "Did you mean 'paper2'")
     failed(run(*base, "no/t"), "folder that exists")

@@ -273,7 +273,7 @@ def test_pairs_of_which_a_row_is_missing():
         ({"strata": (SX, SY), "paired": True}, "`paired` rows are compared inside pairs"),
         ({"strata": (SX, SY), "pairs": "linear"}, "`pairs` with strata= or groups= must be"),
         ({"strata": (SX, SY), "calibration": "asymptotic"}, "`calibration` with .* must be exact"),
-        ({"strata": (SX, SY), "method": "split"}, "must not be a Split"),
+        ({"strata": (SX, SY), "method": "split"}, "must not be Split"),
         ({"strata": (SX[:, None], SY)}, r"must be one label for each row, got shape \(40, 1\)"),
         ({"strata": ([None] * 40, [None] * 50), "nan_policy": "omit"}, "no label of any row"),
         ({"paired": 1}, "`paired` must be True or False"),

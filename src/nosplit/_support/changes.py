@@ -13,6 +13,7 @@ from nosplit._support.types import Array
 __all__ = [
     "CategoryChange",
     "Change",
+    "Described",
     "change_of_categories",
     "change_of_numbers",
     "change_of_pair",
@@ -89,6 +90,22 @@ class Change:
         """Plain values for JSON."""
         values = asdict(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+class Described:
+    """A column of which something was found, and what changed in it, where that was looked at."""
+
+    change: Change | None
+
+    @property
+    def told_apart(self) -> float | None:
+        """How often the best rule on this column alone tells rows apart: 0.5 is not at all."""
+        return None if self.change is None else self.change.told_apart
+
+    @property
+    def words(self) -> str:
+        """What changed, in the units of the column."""
+        return "" if self.change is None else self.change.words
 
 
 def said_number(value: float) -> str:

@@ -13,11 +13,11 @@ from nosplit.data.several import SeveralSamples, several_samples, split_rows
 from nosplit.designs.labels import is_name, label_policy, labels_of_sample, named_in
 from nosplit.designs.several.result import KSampleResult
 from nosplit.designs.several.testing import SampleTests, compare_samples
-from nosplit.designs.two_sample import check_exact, leaving_out
+from nosplit.designs.two_sample import check_exchange, leaving_out
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
-from nosplit.kernels.defaults.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels, asked_for
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
@@ -91,7 +91,7 @@ def k_sample_test(
     """
     check_flags(follow_up=follow_up)
     generator, chosen = check_rng(rng), as_method(method)
-    check_exact(pairs, calibration, chosen, "k_sample_test")
+    check_exchange("k_sample_test", chosen, pairs, calibration)
 
     def read(policy: str) -> SeveralSamples:
         options = Options.of(scale, columns, exclude, policy)
@@ -102,10 +102,8 @@ def k_sample_test(
     data = by_policy(nan_policy, read)
     first = None if control is None else _control(control, data.names)
     _check_number(len(data.names), first, follow_up)
-    if isinstance(kernels, str) and kernels == "default":
-        kernels = None
-    seed = int(generator.integers(2**63))
-    tests = SampleTests(data, kernels, chosen, pairs, calibration, budget, workers, seed)
+    named, seed = asked_for(kernels), int(generator.integers(2**63))
+    tests = SampleTests(data, named, chosen, pairs, calibration, budget, workers, seed)
     return compare_samples(tests, first, follow_up)
 
 

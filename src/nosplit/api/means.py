@@ -19,7 +19,7 @@ from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import dependent_values
-from nosplit.inference.limits import as_method, settle
+from nosplit.inference.limits import Limits, as_method, check_naive, settle
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
@@ -27,6 +27,8 @@ from nosplit.inference.rows import test_rows
 from nosplit.methods import ChiBar, Method, Naive, Split
 
 __all__ = ["joint_normal_test", "mean_test"]
+
+WITHOUT_ROWS = Limits("where only their means are given", closed=True)
 
 
 def mean_test(
@@ -133,10 +135,7 @@ def joint_normal_test(
     cov = check_covariance(cov, len(tau))
     _check_range(tau, cov)
     chosen = settle(as_method(method), ASYMPTOTIC)
-    if isinstance(chosen, Split):
-        raise InputError(
-            "`method` must not be a Split: it needs the data. Use `two_sample_test` or `mean_test`."
-        )
+    WITHOUT_ROWS.check_method(chosen)
     outcome = Outcome(chosen, chosen(tau, cov), tau, cov, 1, pairs="given")
     return to_result(
         outcome,
@@ -182,6 +181,6 @@ def _mean_calibration(
             "`calibration` can be exact only if rows have the same law as their negatives under "
             "the null: say so with symmetric=True, or use calibration='asymptotic'."
         )
-    if isinstance(kind, Exact) and isinstance(method, Naive):
-        raise InputError("`method` naive has no exact form. Use calibration='asymptotic'.")
+    if isinstance(kind, Exact):
+        check_naive(method)
     return kind

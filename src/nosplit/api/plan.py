@@ -7,7 +7,7 @@ from dataclasses import replace
 from nosplit._support.checks import check_int, resolve
 from nosplit.data.samples import some_columns
 from nosplit.designs.planned import PlannedDesign
-from nosplit.designs.two_sample import check_exact
+from nosplit.designs.two_sample import check_exchange
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
@@ -96,7 +96,7 @@ def plan(
             return plan_rows(rows, pairs, calibration, chosen, budget, sampling=False)[0]
         sizes = _units(n, p, d)
     if design.exchanges and family != "independence":
-        check_exact(pairs, calibration, chosen, "strata, groups or several samples")
+        check_exchange("strata, groups or several samples", chosen, pairs, calibration)
     found = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     return replace(found, reason=" ".join(filter(None, (found.reason, design.words))))
 

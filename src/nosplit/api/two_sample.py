@@ -8,15 +8,13 @@ from nosplit._support.checks import Seed, check_flags, check_rng
 from nosplit.api.ways.call import Call, answer
 from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.labels import label_policy
-from nosplit.designs.two_sample import DesignLabels
-from nosplit.engines.sketching.steps import Asked
+from nosplit.designs.two_sample import Asked, DesignLabels
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
-from nosplit.kernels.defaults.recipes import Kernels
+from nosplit.kernels.defaults.recipes import Kernels, asked_for
 from nosplit.methods import Method
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["two_sample_test"]
 
@@ -150,18 +148,15 @@ def two_sample_test(
     (2000, True)
     """
     check_flags(shuffle=shuffle, progress=progress, paired=paired)
-    labels = DesignLabels(strata, groups, label_policy(nan_policy))
-    labels.check(paired=paired)
+    labels = DesignLabels.of(strata, groups, nan_policy, paired=paired)
     check_witness(witness, x, y, designed=paired or labels.given)
-    generator = check_rng(rng)
-    kernels = None if isinstance(kernels, str) and kernels == "default" else kernels
-    sketch = pairs if isinstance(pairs, Sketch) else Sketch()
-    chosen = as_method(method)
+    generator, chosen = check_rng(rng), as_method(method)
 
     def attempt(policy: str) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        how = Asked(options, kernels, chosen, sketch, calibration, budget, shuffle, paired, labels)
-        return answer(Call(x, y, how, pairs, generator, workers, progress, device))
+        named = asked_for(kernels)
+        asked = Asked(options, named, chosen, pairs, calibration, budget, shuffle, paired, labels)
+        return answer(Call(x, y, asked, generator, workers, progress, device))
 
     result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}

@@ -13,7 +13,6 @@ from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
 from nosplit.cli.shared.options import Columns, Exclude, Json, NanPolicy, Report, Seed
 from nosplit.cli.shared.printing import print_json
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.data.files.whole import read_if_path
 from nosplit.describe.report.page import check_target
@@ -94,8 +93,8 @@ def _begun(
         guarantee="ever" if rate is None else "rate",
         every=rate,
         block=block or 1,
-        columns=named(columns),
-        exclude=named(exclude),
+        columns=columns,
+        exclude=exclude,
         nan_policy=nan_policy,
         rng=seed,
     )

@@ -30,7 +30,6 @@ from nosplit.cli.shared.options import (
 )
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import print_json
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
 from nosplit.power.level import CalibrationCheck
@@ -87,8 +86,8 @@ def power(
             cur,
             kernels=kernels,
             rng=seed,
-            columns=named(columns),
-            exclude=named(exclude),
+            columns=columns,
+            exclude=exclude,
             scale=scale,
             nan_policy=nan_policy,
         )
@@ -197,8 +196,8 @@ def calibrate(
         "method": method,
         "pairs": parse_pairs(pairs),
         "budget": budget,
-        "columns": named(columns),
-        "exclude": named(exclude),
+        "columns": columns,
+        "exclude": exclude,
         "scale": scale,
         "nan_policy": nan_policy,
         "paired": paired,

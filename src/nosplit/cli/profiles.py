@@ -20,9 +20,9 @@ from nosplit.cli.shared.options import (
 )
 from nosplit.cli.shared.printing import as_options, print_json
 from nosplit.cli.shared.targets import Force, check_out
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
+from nosplit.kernels.defaults.recipes import asked_for
 from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["merge_profiles", "profile_command"]
@@ -64,12 +64,12 @@ def profile_command(
         made = nosplit.profile(
             ref,
             rows=rows,
-            kernels=None if kernels == "default" else kernels,
+            kernels=asked_for(kernels),
             frequencies=frequencies,
             nan_policy=nan_policy,
             scale=scale,
-            columns=named(columns),
-            exclude=named(exclude),
+            columns=columns,
+            exclude=exclude,
             least=least,
             like=None if like is None else nosplit.load_profile(like),
             rng=seed,

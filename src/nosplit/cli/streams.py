@@ -32,7 +32,6 @@ from nosplit.cli.shared.options import (
 )
 from nosplit.cli.shared.printing import finish, print_json, quietly
 from nosplit.cli.shared.targets import Force, check_out
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.source import Source
 from nosplit.data.files.whole import in_memory, is_small, some_rows
@@ -43,6 +42,7 @@ from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.saved.loading import FAMILIES, load_accumulator
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 from nosplit.errors import InputError
+from nosplit.kernels.defaults.recipes import asked_for
 
 __all__ = ["accumulate_command", "merge", "result"]
 
@@ -88,12 +88,12 @@ def accumulate_command(
     kernels must agree: make the first, copy it, and give it to the others as --kernels-from.
     """
     check_out(out, force)
-    options = Options.of(scale, named(columns), named(exclude), nan_policy)
+    options = Options.of(scale, columns, exclude, nan_policy)
     with said_of(x=ref, y=cur):
         data = _Data.of(ref, cur, options)
         if kernels_from is None:
             acc = TwoSampleAccumulator(
-                None if kernels == "default" else kernels,
+                asked_for(kernels),
                 pairs=pairs,
                 ratio=_parse_ratio(ratio),
                 limit=limit,

@@ -15,7 +15,7 @@ from nosplit.data.tables.frames import native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
-__all__ = ["Coded", "Sampled", "draw_rows", "encoded", "group_names"]
+__all__ = ["Coded", "Sampled", "draw_rows", "encoded", "group_names", "series_values"]
 
 # Rows of a sample that are looked at, and numbers in them.
 MOST_ROWS, MOST_NUMBERS = 250_000, 1 << 22
@@ -108,10 +108,10 @@ def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ..
         return tuple(columns if encoding is None else (columns[int(i)] for i in encoding.names))
     found, single, _ = native_columns(sample, "sample")
     by_name = {encoding.names[0]: found[0]} if single else {str(c.name): c for c in found}
-    return tuple(_values(by_name[name][index.tolist()]) for name in encoding.names)
+    return tuple(series_values(by_name[name][index.tolist()]) for name in encoding.names)
 
 
-def _values(series: Any) -> NDArray[Any]:
+def series_values(series: Any) -> NDArray[Any]:
     """Numbers as floats, times as they are, all else as objects; missing: NaN, NaT or None."""
     if series.dtype.is_numeric():
         return numbers_of(series)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,23 +15,26 @@ from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.designs.design import design_of
-from nosplit.designs.labels import RowLabels, is_name, labels_of_both, named_in
+from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_both, named_in
 from nosplit.designs.testing import test_design
 from nosplit.errors import Caveat, DependentRowsWarning, InputError
-from nosplit.inference.calibrations import APPROXIMATE, ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.calibrations import APPROXIMATE, Exact
+from nosplit.inference.limits import Limits
 from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
-from nosplit.inference.planning.costs import design_sizes
+from nosplit.inference.planning.costs import Sizes, design_sizes
+from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import Exchanged, TestResult
 from nosplit.kernels.defaults.recipes import Kernels
-from nosplit.methods import Method, Naive, Split
-from nosplit.pairs.pairing import Complete, Pairing, Sketch, as_pairing
+from nosplit.methods import Method
+from nosplit.pairs.pairing import Complete, Pairing, Sketch
 
 __all__ = [
+    "Asked",
     "DesignLabels",
     "about_strata",
-    "check_exact",
+    "check_exchange",
     "designed_test",
     "leaving_out",
     "swapped_in",
@@ -59,22 +62,55 @@ class DesignLabels:
         """Columns that hold labels: they are not compared."""
         return tuple(dict.fromkeys(v for v in (self.strata, self.groups) if is_name(v)))
 
-    def check(self, *, paired: bool) -> None:
+    @classmethod
+    def of(cls, strata: Any, groups: Any, nan_policy: str, *, paired: bool) -> DesignLabels:
         """Check that labels go with rows that are paired or not."""
-        if paired and self.given:
+        found = cls(strata, groups, label_policy(nan_policy))
+        if paired and found.given:
             raise InputError(
                 "`paired` rows are compared inside pairs, so `strata` and `groups` do not go with "
                 "paired=True. Pairs that belong together: give groups= alone, in which each group "
                 "has rows of both samples; x and y are then swapped inside groups."
             )
+        return found
 
-    def of(self, data: Samples, samples: tuple[Any, Any]) -> list[RowLabels | None]:
+    def of_rows(self, data: Samples, samples: tuple[Any, Any]) -> list[RowLabels | None]:
         """The labels of all rows that are kept, of strata and of groups."""
         both = (self.strata, "strata"), (self.groups, "groups")
         return [
             None if own is None else labels_of_both(own, samples, data.kept, name, self.policy)
             for own, name in both
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked for: the keywords of `two_sample_test` that say how to compare."""
+
+    options: Options
+    kernels: Kernels
+    method: Method | None
+    pairs: Pairing | str | int
+    calibration: Exact | str
+    budget: float
+    shuffle: bool = True
+    paired: bool = False
+    labels: DesignLabels = field(default_factory=DesignLabels)
+
+    @property
+    def sketch(self) -> Sketch:
+        """The sketch that is asked for, or the usual one."""
+        return self.pairs if isinstance(self.pairs, Sketch) else Sketch()
+
+    def plan(self, sizes: Sizes) -> Plan:
+        """What is done with samples of these sizes."""
+        return choose(
+            sizes,
+            pairs=self.pairs,
+            calibration=self.calibration,
+            method=self.method,
+            budget=self.budget,
+        )
 
 
 def leaving_out(options: Options, names: Sequence[str]) -> Options:
@@ -89,41 +125,15 @@ def swapped_in(pairs: int) -> Exchanged:
     return Exchanged("pairs", f"x and y are swapped inside {pairs:,} pairs")
 
 
-def check_exact(
-    pairs: Pairing | str | int, calibration: Exact | str, method: Method | None, keyword: str
+def check_exchange(
+    keyword: str, method: Method | None, pairs: Pairing | str | int, calibration: Exact | str
 ) -> None:
-    """Check that what is asked for can be done with labels that change places."""
-    auto = isinstance(pairs, str) and pairs == "auto"
-    if not auto and not isinstance(as_pairing(pairs), Complete | Sketch):
-        raise InputError(
-            f'`pairs` with {keyword} must be "complete", "sketch" or "auto", got {pairs!r}.'
-        )
-    if resolve_calibration(calibration) == ASYMPTOTIC or isinstance(method, Naive):
-        raise InputError(
-            f"`calibration` with {keyword} must be exact: no closed form knows what may change "
-            "places. Leave it out."
-        )
-    if isinstance(method, Split):
-        raise InputError(
-            f"`method` with {keyword} must not be a Split. Use the default, which learns and tests "
-            "on all of the data."
-        )
+    """Check that what is asked for can be done where labels change places in some ways only."""
+    Limits(f"with {keyword}", (Complete(), Sketch())).check(method, pairs, calibration)
 
 
 def designed_test(
-    x: Any,
-    y: Any,
-    labels: DesignLabels,
-    *,
-    options: Options,
-    kernels: Kernels,
-    method: Method | None,
-    pairs: Pairing | str | int,
-    calibration: Exact | str,
-    budget: float,
-    rng: np.random.Generator,
-    shuffle: bool,
-    workers: int | None,
+    x: Any, y: Any, asked: Asked, rng: np.random.Generator, workers: int | None
 ) -> TestResult:
     """Test two samples in memory whose units change places inside blocks.
 
@@ -131,32 +141,29 @@ def designed_test(
     ----------
     x, y : array or table
         The samples.
-    labels : DesignLabels
-        Strata, groups or both.
-    options : Options
-        What to do with the columns.
-    kernels, method, pairs, calibration, budget, rng, shuffle, workers
+    asked : Asked
+        What is asked for, with strata, groups or both.
+    rng, workers
         As in `two_sample_test`.
     """
-    check_exact(pairs, calibration, method, "strata= or groups=")
+    check_exchange("strata= or groups=", asked.method, asked.pairs, asked.calibration)
+    labels = asked.labels
     for name in labels.names:
         keyword = "strata" if name == labels.strata else "groups"
         named_in(name, (("x", x), ("y", y)), keyword)
-    options = leaving_out(options, labels.names)
-    data = two_samples(x, y, options).checked()
-    strata, groups = labels.of(data, (x, y))
+    data = two_samples(x, y, leaving_out(asked.options, labels.names)).checked()
+    strata, groups = labels.of_rows(data, (x, y))
     design = design_of(*data.shape[:2], strata, groups)
-    recipe = data.recipe(kernels)
-    sizes = design_sizes(*data.shape, recipe, design.n_units)
-    plan = choose(sizes, pairs=pairs, calibration=calibration, method=method, budget=budget)
+    recipe = data.recipe(asked.kernels)
+    plan = asked.plan(design_sizes(*data.shape, recipe, design.n_units))
     a, b = check_samples(data.x, data.y)
     check_finite(a, "x")
     check_finite(b, "y")
     rows = np.concatenate([a, b])
     with naming(x=a, y=b):
-        tested = test_design(rows, design, recipe, data.encoding, plan, method, rng, workers)
+        tested = test_design(rows, design, recipe, data.encoding, plan, asked.method, rng, workers)
     outcome = tested.outcome
-    if shuffle and groups is None:
+    if asked.shuffle and groups is None:
         doubts = _serial(a, b, strata)
         calibration = APPROXIMATE if doubts else outcome.calibration
         outcome = replace(outcome.noting(doubts), calibration=calibration)

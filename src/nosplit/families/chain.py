@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -59,7 +60,7 @@ MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class _Consecutive:
     """Units of `length` consecutive rows; what is left over at the end stays out.
 
     Parameters
@@ -74,11 +75,6 @@ class Runs:
     length: int
 
     @property
-    def n_units(self) -> int:
-        """Number of units, an even one."""
-        return 2 * (self.rows.n_units // (2 * self.length))
-
-    @property
     def bank(self) -> SteinBank:
         """The kernels."""
         return self.rows.bank
@@ -88,10 +84,20 @@ class Runs:
         """Rows in a unit."""
         return float(self.length)
 
-    def part(self, units: range) -> Runs:
+    def part(self, units: range) -> Self:
         """Some of the units, as units of their own."""
         rows = range(units.start * self.length, units.stop * self.length)
         return replace(self, rows=self.rows.part(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Runs(_Consecutive):
+    """Units for the closed form, which sees them in pairs that are far apart."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, an even one."""
+        return 2 * (self.rows.n_units // (2 * self.length))
 
     def draws(self, flips: int, rng: np.random.Generator) -> Draws:
         """Refuse: signs of their own would break the dependence up."""
@@ -108,42 +114,23 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False)
-class ChainBlocks:
-    """Units of `length` consecutive rows with signs of their own; what is left over stays out.
+class ChainBlocks(_Consecutive):
+    """Units with signs of their own.
 
     Parameters
     ----------
-    rows : SteinUnits
-        Units of one row each, in the order of the chain.
-    length : int
-        Rows in a unit.
+    rows, length
+        As for all units of consecutive rows.
     thinned : int
         Of how many rows of the chain each of these is one.
     """
 
-    rows: SteinUnits
-    length: int
     thinned: int
 
     @property
     def n_units(self) -> int:
         """Number of units."""
         return self.rows.n_units // self.length
-
-    @property
-    def bank(self) -> SteinBank:
-        """The kernels."""
-        return self.rows.bank
-
-    @property
-    def rows_per_unit(self) -> float:
-        """Rows in a unit."""
-        return float(self.length)
-
-    def part(self, units: range) -> ChainBlocks:
-        """Some of the units, as units of their own."""
-        rows = range(units.start * self.length, units.stop * self.length)
-        return replace(self, rows=self.rows.part(rows))
 
     def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
         """Random signs of blocks: the wild bootstrap, which is exact only in the limit."""

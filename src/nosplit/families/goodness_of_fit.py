@@ -14,13 +14,13 @@ need not (Gorham and Mackey 2017).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from nosplit._support.types import Array, Index
 from nosplit.kernels.derived.stein import SteinBank
-from nosplit.pairs.dealing import Order
+from nosplit.pairs.dealing import Order, UnitRange
 from nosplit.pairs.draws import SignDraws, Signs, unwrapped
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
@@ -31,7 +31,7 @@ MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class SteinUnits:
+class SteinUnits(UnitRange):
     """N units of one row each, with its score.
 
     Parameters
@@ -53,18 +53,9 @@ class SteinUnits:
     units: range
 
     @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return len(self.units)
-
-    @property
     def rows_per_unit(self) -> float:
         """Rows in a unit."""
         return 1.0
-
-    def part(self, units: range) -> SteinUnits:
-        """Some of the units, as units of their own."""
-        return replace(self, units=self.units[units.start : units.stop])
 
     def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
         """Random signs: the wild bootstrap, which is exact only in the limit."""

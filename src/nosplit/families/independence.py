@@ -17,7 +17,7 @@ unchanged by any of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,7 @@ from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.families.cells import Cells, aligned_block, tile_block
 from nosplit.kernels.derived.tensor import TensorBank
-from nosplit.pairs.dealing import Order, take
+from nosplit.pairs.dealing import Order, UnitRange, take
 from nosplit.pairs.draws import unwrapped
 from nosplit.pairs.labellings import Labels, Tables, pairs_of
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
@@ -69,7 +69,7 @@ class CentredBlocks:
 
 
 @dataclass(frozen=True, eq=False)
-class HsicUnits:
+class HsicUnits(UnitRange):
     """N units of about q observations each.
 
     Parameters
@@ -94,11 +94,6 @@ class HsicUnits:
     units: range
 
     @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return len(self.units)
-
-    @property
     def rows_per_unit(self) -> float:
         """Observations in a unit, on average."""
         return float(self.counts.mean())
@@ -112,10 +107,6 @@ class HsicUnits:
     def size(self) -> int:
         """Rows of a padded unit."""
         return int(self.counts.max())
-
-    def part(self, units: range) -> HsicUnits:
-        """Some of the units, as units of their own."""
-        return replace(self, units=self.units[units.start : units.stop])
 
     def draws(self, flips: int, rng: np.random.Generator) -> Labels:
         """Random shifts of y inside units."""

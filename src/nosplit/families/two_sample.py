@@ -8,7 +8,7 @@ Unequal sizes: see `unequal`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.families.unequal import Grouped
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import MOST_ROWS, Dealing, Natural, Order, take
+from nosplit.pairs.dealing import MOST_ROWS, Dealing, Natural, Order, UnitRange, take
 from nosplit.pairs.draws import SignDraws, Signs, column_moments
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
@@ -29,7 +29,7 @@ SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
 
 
 @dataclass(frozen=True, eq=False)
-class Paired:
+class Paired(UnitRange):
     """N units of one row each of x and y.
 
     Parameters
@@ -55,19 +55,9 @@ class Paired:
     block: int = 1
 
     @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return len(self.units)
-
-    @property
     def rows_per_unit(self) -> float:
         """Rows in a unit, both samples together."""
         return 2.0
-
-    def part(self, units: range) -> Paired:
-        """Some of the units, as units of their own."""
-        chosen = self.units[units.start : units.stop]
-        return replace(self, units=chosen)
 
     def rows(self, unit: int) -> NDArray[Any]:
         """All rows of one unit, for the median heuristic."""

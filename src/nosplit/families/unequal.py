@@ -11,7 +11,7 @@ exact calibration looks them up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.families.cells import Cells, aligned_block, tile_block
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import Order, take
+from nosplit.pairs.dealing import Order, UnitRange, take
 from nosplit.pairs.draws import unwrapped
 from nosplit.pairs.labellings import Labels, Tables, pairs_of
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
@@ -30,7 +30,7 @@ __all__ = ["Grouped"]
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class Grouped(UnitRange):
     """N units of several rows each.
 
     Parameters
@@ -56,19 +56,10 @@ class Grouped:
     units: range
 
     @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return len(self.units)
-
-    @property
     def rows_per_unit(self) -> float:
         """Rows in a unit, both samples together, on average."""
         rows = self.starts[self.units.stop] - self.starts[self.units.start]
         return 1.0 + float(rows) / self.n_units
-
-    def part(self, units: range) -> Grouped:
-        """Some of the units, as units of their own."""
-        return replace(self, units=self.units[units.start : units.stop])
 
     def draws(self, flips: int, rng: np.random.Generator) -> Labels:
         """Random permutations of the labels inside units."""

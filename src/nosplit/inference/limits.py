@@ -1,20 +1,17 @@
-"""What may be asked for: methods by name, and what "auto" stands for."""
+"""What may be asked for: methods by name, and what each way of seeing the data cannot do."""
 
 from __future__ import annotations
 
-from nosplit._support.checks import resolve
-from nosplit.errors import (
-    InputError,
-)
-from nosplit.inference.calibrations import Exact
-from nosplit.methods import (
-    METHODS,
-    OST,
-    Adaptive,
-    Method,
-)
+from dataclasses import dataclass
 
-__all__ = ["as_method", "settle"]
+from nosplit._support.checks import resolve
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
+from nosplit.inference.planning.plan import pairing_name
+from nosplit.methods import METHODS, OST, Adaptive, Method, Naive, Split
+from nosplit.pairs.pairing import Pairing, as_pairing
+
+__all__ = ["Limits", "as_method", "check_naive", "settle"]
 
 
 def as_method(method: Method | str) -> Method | None:
@@ -32,3 +29,60 @@ def settle(method: Method | None, calibration: Exact | str) -> Method:
     if method is None:
         return Adaptive() if isinstance(calibration, Exact) else OST()
     return method
+
+
+def check_naive(method: Method | None) -> None:
+    """Refuse the method without an exact form, where p-values are exact."""
+    if isinstance(method, Naive):
+        raise InputError('`method` naive has no exact form. Use calibration="asymptotic".')
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What can be asked of data that is seen through sums only: each engine has its own.
+
+    A split needs the rows again, and is refused everywhere.
+
+    Attributes
+    ----------
+    where : str
+        The engine, as messages name it: "on a cluster".
+    pairs : tuple of Pairing
+        Pairs that it can look at.
+    closed : bool
+        Whether there are closed forms, or p-values from draws only.
+    """
+
+    where: str
+    pairs: tuple[Pairing, ...] = ()
+    closed: bool = False
+
+    def check_method(self, method: Method | None) -> None:
+        """Refuse a method that needs the rows, or has no exact form where there is no other."""
+        if isinstance(method, Split) or (isinstance(method, Naive) and not self.closed):
+            why = "needs the rows" if isinstance(method, Split) else "has no exact form"
+            raise InputError(
+                f"`method` must not be {type(method).__name__} {self.where}: it {why}. Use the "
+                'default, or method="ost", which learns and tests on all of the data.'
+            )
+
+    def check_pairs(self, pairs: Pairing | str | int) -> Pairing | None:
+        """The pairs asked for, None for "auto"; an error for those that it cannot look at."""
+        found = as_pairing(pairs)
+        if found is not None and type(found) not in map(type, self.pairs):
+            *most, last = (f'"{pairing_name(p)}"' for p in self.pairs)
+            names = f"{', '.join(most)} or {last}" if most else last
+            raise InputError(f"`pairs` {self.where} must be {names}, got {pairs!r}.")
+        return found
+
+    def check(
+        self, method: Method | None, pairs: Pairing | str | int, calibration: Exact | str
+    ) -> Pairing | None:
+        """Check all that is asked for; the pairs, or None for "auto"."""
+        self.check_method(method)
+        if not self.closed and resolve_calibration(calibration) == ASYMPTOTIC:
+            raise InputError(
+                f"`calibration` {self.where} must be exact, got {calibration!r}: no closed form is "
+                "known. Leave it out."
+            )
+        return self.check_pairs(pairs)

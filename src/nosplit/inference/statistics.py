@@ -24,7 +24,7 @@ from nosplit.inference.caveats import (
     unequal_caveats,
     unsafe,
 )
-from nosplit.inference.limits import as_method, settle
+from nosplit.inference.limits import Limits, as_method, settle
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import pairing_name
 from nosplit.methods import (
@@ -32,7 +32,6 @@ from nosplit.methods import (
     Method,
     Naive,
     Selection,
-    Split,
 )
 from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.moments import Moments
@@ -49,6 +48,8 @@ __all__ = [
 ]
 
 
+MOMENTS = Limits("where only moments are kept", closed=True)
+SKETCHES = Limits("with a sketch")
 NOT_FINITE = (
     "The kernels' values are not finite: the data is too large for them, or a kernel returns nan "
     "or inf. Rescale the data, for example to unit variance."
@@ -82,11 +83,7 @@ def test_moments(
         Effective number of pairs of every kernel, where values are skewed.
     """
     chosen = settle(as_method(method), ASYMPTOTIC)
-    if isinstance(chosen, Split):
-        raise InputError(
-            "`method` must not be a Split: it needs the data, and only moments are kept. Use "
-            'method="ost", which learns and tests on all of it.'
-        )
+    MOMENTS.check_method(chosen)
     d = len(moments.mean)
     caveats = unsafe(pairing, n_units, moments.n, d, MORE)
     outcome = replace(closed_outcome(chosen, [moments]), pairs=pairing_name(pairing)).noting(
@@ -113,11 +110,7 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
         Short name of the pairing.
     """
     chosen = method or Adaptive()
-    if isinstance(chosen, Split | Naive):
-        raise InputError(
-            f"`method` {chosen.name!r} does not go with a sketch. Use the default, or "
-            'method="ost", which learns and tests on all of the data.'
-        )
+    SKETCHES.check_method(chosen)
     _check_drawn(drawn)
     return replace(_ranked(drawn, chosen), pairs=pairs)
 

@@ -13,9 +13,9 @@ correlation they have by chance would not average out.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ __all__ = [
     "Order",
     "Permuted",
     "Riffled",
+    "UnitRange",
     "evenly",
     "shuffled",
     "take",
@@ -166,3 +167,18 @@ class Dealing:
         starts = self.starts(units)
         many = range(int(starts[0]), int(starts[-1]))
         return (units, many) if self.n <= self.m else (many, units)
+
+
+class UnitRange:
+    """Units at some of the positions that rows were dealt to: what all families' units share."""
+
+    units: range
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.units)
+
+    def part(self, units: range) -> Self:
+        """Some of the units, as units of their own."""
+        return replace(self, units=self.units[units.start : units.stop])  # type: ignore[type-var]

@@ -287,8 +287,10 @@ PAIRINGS: dict[str, Pairing] = {
 }
 
 
-def as_pairing(pairs: Pairing | str | int) -> Pairing:
-    """The pairing that a name, or an int for a window, is short for."""
+def as_pairing(pairs: Pairing | str | int) -> Pairing | None:
+    """The pairing that a name, or an int for a window, is short for; None for "auto"."""
+    if isinstance(pairs, str) and pairs == "auto":
+        return None
     if isinstance(pairs, (int, np.integer)):
         return Window(pairs if isinstance(pairs, int) else int(pairs))
     found = resolve(pairs, {**PAIRINGS, "auto": PAIRINGS["linear"]}, "pairs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,6 +31,15 @@ class ColumnDraws:
     values: Array
     shapes: Array
     columns: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Sequence[ColumnDraws]) -> ColumnDraws:
+        """Statistics of some columns beside those of others."""
+        return cls(
+            np.concatenate([part.values for part in parts], axis=1),
+            np.concatenate([part.shapes for part in parts]),
+            np.concatenate([part.columns for part in parts]),
+        )
 
     @property
     def n_columns(self) -> int:

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import Seed, check_alpha, check_flag, check_int, check_rng
+from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, check_rng
 from nosplit._support.types import Array
 from nosplit._support.warn import unwarned
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, in_hand, read_samples
-from nosplit.designs.labels import label_policy
 from nosplit.designs.nulls import null_of, swapped_pairs
 from nosplit.designs.two_sample import DesignLabels, leaving_out
 from nosplit.errors import InputError
@@ -169,8 +168,8 @@ def calibration_check(
     """
     trials = check_int(trials, "trials", least=1)
     alpha, generator = check_alpha(alpha), check_rng(rng)
-    labels = DesignLabels(strata, groups, label_policy(nan_policy))
-    labels.check(paired=check_flag(paired, "paired"))
+    check_flags(paired=paired)
+    labels = DesignLabels.of(strata, groups, nan_policy, paired=paired)
 
     def read(policy: str) -> tuple[Samples, tuple[Any, Any]]:
         settings = Options.of(scale, columns, exclude, policy)

@@ -27,14 +27,16 @@ from nosplit.sketch.bins import (
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
 from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
 from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
-from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units
+from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units, lenses_in_turn
 
 __all__ = [
     "KnownDraws",
     "RowDraws",
     "column_counts",
+    "column_groups",
     "column_views",
     "fit_pooled",
+    "live_statistics",
     "look_at_rows",
     "look_under",
     "number_of_bins",
@@ -46,6 +48,8 @@ __all__ = [
 ROWS_A_CATEGORY, ALL_BINS, FEWEST_BINS = 10, 8192, 16
 # Bins whose counts are kept at once.
 GROUP = 4096
+# Statistics of no kernels, and their covariance matrix.
+NOTHING = np.zeros((0, 0)), np.zeros((0, 0))
 # Columns up to which pairs of them are looked at.
 MOST_COLUMNS = 20
 
@@ -168,27 +172,26 @@ class RowDraws(KnownDraws):
 
 def _spectral(draws: KnownDraws, pooled: Array) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
-    nothing = np.zeros((0, 0)), np.zeros((0, 0))
     if not pooled.shape[1]:
-        return nothing
+        return NOTHING
     rows, place = sorted_rows(pooled)
     bases = default_eigenbases(rows)
     if not bases:
-        return nothing
+        return NOTHING
     units = draws.units(np.concatenate([features for _, features in bases], axis=1)[place])
-    lenses, start = [], 0
-    for basis, features in bases:
-        own = slice(start, start + features.shape[1])
-        lenses.append(Lens(own, units.steps[own], basis.gains()))
-        start = own.stop
+    lenses = lenses_in_turn(units.steps, [basis.gains() for basis, _ in bases])
     N = draws.swaps.n_units
     m = N * (N - 1) // 2
     tau = draws.see(units, lenses) / (2.0 * np.sqrt(m) * draws.swaps.spread)
     cov = covariance(draws.swaps, units, lenses, m)
-    # What no draw changes is no evidence: one unit alone differs, or none.
+    return live_statistics(tau, cov)
+
+
+def live_statistics(tau: Array, cov: Array) -> tuple[Array, Array]:
+    """Statistics without what no draw changes, which is no evidence: one unit differs, or none."""
     dead = np.diagonal(cov) <= 1e-12 * np.square(tau).max(axis=0)
     cov[dead], cov[:, dead], tau[:, dead] = 0.0, 0.0, 0.0
-    return nothing if dead.all() else (tau, cov)
+    return NOTHING if dead.all() else (tau, cov)
 
 
 # -- columns -----------------------------------------------------------------------------------
@@ -231,18 +234,14 @@ def _columns(
 ) -> ColumnDraws:
     views = column_views(draws, bins, places, names)
     parts = [column_draws(draws.swaps, v, draws.see(v.units, v.lenses)) for v in views]
-    values = np.concatenate([part.values for part in parts], axis=1)
-    shapes, which = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("shapes", "columns")
-    )
-    return ColumnDraws(values, shapes, which)
+    return ColumnDraws.joined(parts)
 
 
-def _groups(bins: Sequence[ColumnBins]) -> Iterator[range]:
-    """Runs of columns, so few at a time that their counts stay small."""
+def column_groups(bins: Sequence[ColumnBins], most: int) -> Iterator[range]:
+    """Runs of columns with at most so many bins, or of one: few at a time keep counts small."""
     start, total = 0, 0
     for j, own in enumerate(bins):
-        if total and total + len(own) > GROUP:
+        if total and total + len(own) > most:
             yield range(start, j)
             start, total = j, 0
         total += len(own)
@@ -253,7 +252,7 @@ def column_views(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> Iterator[ColumnView]:
     """Counts of all units in the bins of columns, and lenses on them: some columns at a time."""
-    for group in _groups(bins):
+    for group in column_groups(bins, GROUP):
         units, pooled, starts = draws.counted(
             [bins[j] for j in group], places[:, group.start : group.stop]
         )
@@ -308,8 +307,5 @@ def pair_view(
     left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
     values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
     units = draws.units(values)
-    lenses = [
-        Lens(slice(i, i + 4), units.steps[i : i + 4], np.ones((4, 1)))
-        for i in range(0, 4 * len(both), 4)
-    ]
+    lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
     return ColumnView(units, lenses, np.arange(len(both)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 
-__all__ = ["EXACT", "Array32", "CellUnits", "Lens", "exact_units", "whole_units"]
+__all__ = ["EXACT", "Array32", "CellUnits", "Lens", "exact_units", "lenses_in_turn", "whole_units"]
 
 Array32 = NDArray[np.float32]
 
@@ -40,6 +41,13 @@ class Lens:
         """Numbers of cells, or sums of them, along the axes."""
         own = numbers[..., self.where].astype(np.float64)
         return own * self.axes if self.axes.ndim == 1 else np.asarray(own @ self.axes)
+
+
+def lenses_in_turn(steps: Array, gains: Sequence[Array]) -> list[Lens]:
+    """Lenses on runs of numbers that follow one another, each with gains of its own."""
+    ends = np.cumsum([len(own) for own in gains])
+    places = (slice(int(end) - len(own), int(end)) for end, own in zip(ends, gains, strict=True))
+    return [Lens(at, steps[at], own) for at, own in zip(places, gains, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,10 @@ import numpy as np
 from nosplit._support.types import Array
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.steps import Asked, prepare_sketch, sketch_pair
+from nosplit.engines.sketching.steps import prepare_sketch, sketch_pair
 from nosplit.inference.calibrating.evidence import column_scores
 from nosplit.inference.calibrations import Exact
 from nosplit.methods.normal.laws import counted_from

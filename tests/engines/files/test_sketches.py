@@ -17,11 +17,12 @@ from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch
 from nosplit.data.files import whole
 from nosplit.data.files.opening import open_source
 from nosplit.data.options import Options
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.files import adjacent, side
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.steps import Asked, prepare_sketch, sketch_pair
+from nosplit.engines.sketching.steps import prepare_sketch, sketch_pair
 
 FEW = {"calibration": Exact(flips=99), "pairs": "sketch"}
 KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())
@@ -220,7 +221,7 @@ def test_few_wide_rows_are_read_whole(large):
     ("options", "words"),
     [
         ({"calibration": "exact", "pairs": "adjacent"}, "which is exact"),
-        ({"method": Split()}, "must not be a Split"),
+        ({"method": Split()}, "must not be Split"),
         ({"pairs": Blocks(8)}, 'must be "sketch", "adjacent" or "linear", got'),
         ({"pairs": "complete", "budget": 1e-3}, 'must be "sketch", "adjacent" or "linear", got'),
         ({"pairs": 5}, 'must be "sketch", "adjacent" or "linear", got'),

@@ -710,7 +710,7 @@ def test_update_iv():
     acc.update(np.zeros((10, 2)), np.zeros((10, 2)))
     with pytest.raises(InputError, match="`x` and `y` must hold points that differ"):
         acc.result()
-    with pytest.raises(InputError, match="Split: it needs the data"):
+    with pytest.raises(InputError, match="Split where only moments are kept: it needs the rows"):
         feed(paired(KERNELS), *samples(500, 500)).result(Split(0.5))
     with pytest.raises(InputError, match="Did you mean 'ost'"):
         feed(paired(KERNELS), *samples(500, 500)).result("osst")

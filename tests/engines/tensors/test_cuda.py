@@ -9,9 +9,10 @@ import pytest
 
 import nosplit
 from nosplit.data.options import Options
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.steps import Asked, prepare_sketch
+from nosplit.engines.sketching.steps import prepare_sketch
 from nosplit.errors import DeviceError
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.dealing import Deal

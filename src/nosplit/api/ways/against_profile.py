@@ -14,13 +14,17 @@ from nosplit.data.options import Options
 from nosplit.engines.profiles import ProfileComparison, compare_profiles, compare_with_profile
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact, resolve_calibration
+from nosplit.inference.limits import Limits
 from nosplit.inference.planning.costs import SKETCH_FLIPS
+from nosplit.kernels.defaults.recipes import asked_for
+from nosplit.methods import Method
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.saved.bundles import is_bundle
 from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["against_profile", "draws_of", "is_profile"]
 
+LIMITS = Limits("with a profile", (Sketch(),))
 SUFFIX = ".profile"
 
 
@@ -62,16 +66,11 @@ def against_profile(
     )
 
 
-def draws_of(calibration: Exact | str) -> int:
+def draws_of(method: Method | None, calibration: Exact | str) -> int:
     """Random draws of a test with a profile."""
+    LIMITS.check(method, "sketch", calibration)
     kind = resolve_calibration(calibration)
-    if kind == "auto":
-        return SKETCH_FLIPS
-    if isinstance(kind, Exact):
-        return kind.flips
-    raise InputError(
-        f"`calibration` must be 'exact' or Exact(...) with a profile, got {calibration!r}."
-    )
+    return kind.flips if isinstance(kind, Exact) else SKETCH_FLIPS
 
 
 def _loaded(value: Any) -> Any:
@@ -80,7 +79,7 @@ def _loaded(value: Any) -> Any:
 
 def _check_asked(kernels: Any, pairs: Any, options: Options) -> None:
     """Check that nothing is asked for that a profile has settled."""
-    if kernels is not None and not (isinstance(kernels, str) and kernels == "default"):
+    if asked_for(kernels) is not None:
         raise _settled("kernels", kernels)
     if not (isinstance(pairs, str) and pairs in ("auto", "sketch")) and pairs != Sketch():
         raise _settled("pairs", pairs)

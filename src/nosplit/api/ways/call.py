@@ -12,18 +12,17 @@ from nosplit.api.ways.pairs import test_pairs
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.samples import two_samples
-from nosplit.designs.two_sample import designed_test, swapped_in
+from nosplit.designs.two_sample import Asked, designed_test, swapped_in
 from nosplit.engines.devices import as_tensors, lies_on_device, mover, on_device, tensor_changes
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit.engines.sketching.steps import sketch_test
 from nosplit.engines.sketching.verdict import sketch_result
 from nosplit.errors import InputError
-from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.result import TestResult
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Sketch
 
 __all__ = ["Call", "answer"]
 
@@ -38,7 +37,6 @@ class Call:
     x: Any
     y: Any
     asked: Asked
-    pairs: Pairing | str | int
     rng: np.random.Generator
     workers: int | None
     progress: bool
@@ -68,13 +66,13 @@ def _with_profile(call: Call) -> TestResult:
     """Compare a sample with a profile."""
     asked, rng = call.asked, call.rng
     _check_no_design("a profile, which keeps no rows", asked.paired or asked.labels.given)
-    flips = draws_of(asked.calibration)
+    flips = draws_of(asked.method, asked.calibration)
     both = against_profile(
         call.x,
         call.y,
         asked.options,
         kernels=asked.kernels,
-        pairs=call.pairs,
+        pairs=asked.pairs,
         rng=rng,
         shuffle=asked.shuffle,
         workers=call.workers,
@@ -99,7 +97,7 @@ def _from_files(call: Call) -> tuple[TestResult | None, Call]:
     if opened.large:
         _check_no_design("files that are not read whole", asked.labels.given)
         moved = None if call.device is None else mover(call.device)
-        found = opened.test(asked, call.pairs, call.rng, call.workers, call.progress, moved)
+        found = opened.test(asked, call.rng, call.workers, call.progress, moved)
         if found is not None:
             return _said(found, asked), call
     x, y, options = opened.whole(asked.options)
@@ -110,20 +108,7 @@ def _by_design(call: Call) -> TestResult:
     """Exchange units inside strata, or whole groups."""
     asked = call.asked
     _check_no_design("tensors", call.device is not None or lies_on_device(call.x, call.y))
-    result = designed_test(
-        call.x,
-        call.y,
-        asked.labels,
-        options=asked.options,
-        kernels=asked.kernels,
-        method=asked.method,
-        pairs=call.pairs,
-        calibration=asked.calibration,
-        budget=asked.budget,
-        rng=call.rng,
-        shuffle=asked.shuffle,
-        workers=call.workers,
-    )
+    result = designed_test(call.x, call.y, asked, call.rng, call.workers)
     # What changed between all rows of x and all of y may be what strata explain.
     return result if asked.labels.strata is not None else _with_changes(result, call)
 
@@ -134,7 +119,7 @@ def _on_device(call: Call) -> TestResult | None:
         return None
     x, y = as_tensors(call.x, call.y)
     asked, rng = call.asked, call.rng
-    found = on_device(x, y, asked, call.pairs, rng, call.workers, call.progress, call.device)
+    found = on_device(x, y, asked, rng, call.workers, call.progress, call.device)
     return None if found is None else _with_changes(found, replace(call, x=x, y=y))
 
 
@@ -143,13 +128,7 @@ def _in_memory(call: Call) -> TestResult:
     asked, rng, workers = call.asked, call.rng, call.workers
     data = two_samples(call.x, call.y, asked.options, paired=asked.paired).checked()
     recipe = data.recipe(asked.kernels)
-    plan = choose(
-        sizes_of(*data.shape, recipe),
-        pairs=call.pairs,
-        calibration=asked.calibration,
-        method=asked.method,
-        budget=asked.budget,
-    )
+    plan = asked.plan(sizes_of(*data.shape, recipe))
     if isinstance(plan.pairing, Sketch):
         sides = Sides(*sides_of(data), workers, call.progress)
         settled = replace(asked, options=data.settled(asked.options))

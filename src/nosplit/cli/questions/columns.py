@@ -13,8 +13,7 @@ import nosplit
 from nosplit._support.checks import resolve
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
-from nosplit.api.ways.against_profile import is_profile
-from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
+from nosplit.cli.shared.files import two_files
 from nosplit.cli.shared.options import (
     Alpha,
     Columns,
@@ -32,7 +31,7 @@ from nosplit.cli.shared.options import (
     Workers,
 )
 from nosplit.cli.shared.printing import as_options, check_effect, is_large, print_json
-from nosplit.cli.shared.words import in_options, named
+from nosplit.cli.shared.words import in_options
 from nosplit.data.files.opening import said_of
 from nosplit.inference.columns.results import METHODS
 
@@ -76,11 +75,7 @@ def columns_command(
     """
     check_effect(min_effect, exit_code)
     resolve(adjust, METHODS, "adjust")
-    without_rows = is_profile(ref) or is_profile(cur)
-    check_sampled(sample, without_rows, False)
-    x, y = (text_file(path, sep, decimal, encoding) for path in (ref, cur))
-    if sample is not None:
-        x, y = (all_or_some(path, sample, seed + i) for i, path in enumerate((x, y)))
+    x, y, without_rows = two_files((ref, cur), (sep, decimal, encoding), sample, seed)
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur), unwarned():
         tests = nosplit.column_tests(
             x,
@@ -91,8 +86,8 @@ def columns_command(
             rng=seed,
             shuffle=not no_shuffle,
             nan_policy=nan_policy,
-            columns=named(columns),
-            exclude=named(exclude),
+            columns=columns,
+            exclude=exclude,
             workers=workers,
             progress=sys.stderr.isatty(),
         )

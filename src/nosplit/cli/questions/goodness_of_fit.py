@@ -31,7 +31,6 @@ from nosplit.cli.shared.options import (
 )
 from nosplit.cli.shared.parsing import parse_model, parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 from nosplit.data.files.whole import read_array
 from nosplit.errors import InputError
@@ -84,8 +83,7 @@ def gof(
     if rows is not None and (scores is not None or dependent):
         raise InputError("`--sample` draws rows, which go with --scores and a chain as they are.")
     x = all_or_some(text_file(sample, sep, decimal, encoding), rows, seed)
-    picked, left_out = named(columns), named(exclude)
-    p = len(picked or range(x.shape[1])) - len(left_out or ())
+    p = len(columns or range(x.shape[1])) - len(exclude or ())
     score = parse_model(model, max(1, p)) if scores is None else read_array(scores)
     with said_of(x=sample):
         result = quietly(
@@ -98,8 +96,8 @@ def gof(
             budget=budget,
             rng=seed,
             shuffle=not no_shuffle,
-            columns=picked,
-            exclude=left_out,
+            columns=columns,
+            exclude=exclude,
             nan_policy=nan_policy,
             workers=workers,
             progress=sys.stderr.isatty(),

@@ -49,11 +49,15 @@ def independence(
     ] = None,
     x: Annotated[
         list[str] | None,
-        typer.Option(help="Columns of the first variable, as in a,b.", metavar="NAMES"),
+        typer.Option(
+            help="Columns of the first variable, as in a,b.", metavar="NAMES", callback=named
+        ),
     ] = None,
     y: Annotated[
         list[str] | None,
-        typer.Option(help="Columns of the second variable, as in a,b.", metavar="NAMES"),
+        typer.Option(
+            help="Columns of the second variable, as in a,b.", metavar="NAMES", callback=named
+        ),
     ] = None,
     categories: Annotated[
         str,
@@ -100,7 +104,7 @@ def independence(
     # The column of strata comes with the first variable.
     wanted = (x if x is None or strata is None else [*x, strata]), y
     left, right = (
-        _variable(_picked(table, named(names), f, option), categories in (option[2:], "both"))
+        _variable(_picked(table, names, f, option), categories in (option[2:], "both"))
         for table, names, f, option in zip(tables, wanted, files, ("--x", "--y"), strict=True)
     )
     result = quietly(
@@ -119,9 +123,7 @@ def independence(
         unit_size=unit_size,
         strata=strata,
     )
-    names = (
-        f"{', '.join(named(n) or [])} of {f}" if n else f for n, f in ((x, first), (y, second))
-    )
+    names = (f"{', '.join(n or [])} of {f}" if n else f for n, f in ((x, first), (y, second)))
     title = " and ".join(str(name) for name in names) if second else f"{first}: {_both(x, y)}"
     options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
     if strata is not None:
@@ -131,7 +133,7 @@ def independence(
 
 
 def _both(x: list[str] | None, y: list[str] | None) -> str:
-    return " and ".join(", ".join(named(names) or []) for names in (x, y))
+    return " and ".join(", ".join(names or []) for names in (x, y))
 
 
 def _picked(rows: Any, names: list[str] | None, file: File, option: str) -> Any:

@@ -25,7 +25,6 @@ from nosplit.cli.shared.options import (
     Workers,
 )
 from nosplit.cli.shared.printing import print_json
-from nosplit.cli.shared.words import named
 from nosplit.errors import InputError
 
 __all__ = ["ksample"]
@@ -70,8 +69,8 @@ def ksample(
             method=method,
             budget=budget,
             rng=seed,
-            columns=named(columns),
-            exclude=named(exclude),
+            columns=columns,
+            exclude=exclude,
             scale=scale,
             nan_policy=nan_policy,
             workers=workers,

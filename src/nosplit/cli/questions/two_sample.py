@@ -10,8 +10,7 @@ import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
-from nosplit.api.ways.against_profile import is_profile
-from nosplit.cli.shared.files import all_or_some, check_sampled, text_file
+from nosplit.cli.shared.files import two_files
 from nosplit.cli.shared.options import (
     Alpha,
     Budget,
@@ -50,7 +49,6 @@ from nosplit.cli.shared.printing import (
     told_apart,
     write_report,
 )
-from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import said_of
 
 __all__ = ["compare"]
@@ -94,13 +92,10 @@ def compare(
     check_alpha(alpha)
     check_report(report, no_rows)
     check_effect(min_effect, exit_code)
-    without_rows = is_profile(ref) or is_profile(cur)
     given = {"paired": paired, "strata": strata, "groups": groups}
     design = {name: value for name, value in given.items() if value}
-    check_sampled(sample, without_rows, paired)
-    x, y = (text_file(path, sep, decimal, encoding) for path in (ref, cur))
-    if sample is not None:
-        x, y = (all_or_some(path, sample, seed + i) for i, path in enumerate((x, y)))
+    form = sep, decimal, encoding
+    x, y, without_rows = two_files((ref, cur), form, sample, seed, paired=paired)
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
@@ -113,8 +108,8 @@ def compare(
             budget=budget,
             rng=seed,
             shuffle=not no_shuffle,
-            columns=named(columns),
-            exclude=named(exclude),
+            columns=columns,
+            exclude=exclude,
             scale=scale,
             nan_policy=nan_policy,
             **design,

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from nosplit.api.ways.against_profile import is_profile
 from nosplit.data.files.csv_form import Csv
 from nosplit.data.files.opening import open_source
 from nosplit.data.files.whole import sampled
 from nosplit.errors import InputError
 
-__all__ = ["File", "all_or_some", "check_sampled", "text_file"]
+__all__ = ["File", "all_or_some", "text_file", "two_files"]
 
 File = str | os.PathLike[str]
 # Endings of files that are no text with cells.
@@ -33,9 +34,24 @@ def all_or_some(path: File, rows: int | None, seed: int) -> Any:
     return source.whole() if rows is None else sampled(source, rows, np.random.default_rng(seed))
 
 
-def check_sampled(rows: int | None, profiles: bool, paired: bool) -> None:
-    """Refuse to draw rows from what holds none, or of which rows belong together."""
-    if rows is not None and profiles:
+def two_files(
+    files: tuple[str, str],
+    form: tuple[str | None, str | None, str | None],
+    rows: int | None,
+    seed: int,
+    *,
+    paired: bool = False,
+) -> tuple[Any, Any, bool]:
+    """Two files, or so many rows of each; and whether one is a profile, which has no rows.
+
+    `form` is what was said of text: separator, decimal mark and encoding.
+    """
+    profiled = any(map(is_profile, files))
+    x, y = (text_file(path, *form) for path in files)
+    if rows is None:
+        return x, y, profiled
+    if profiled:
         raise InputError("`--sample` draws rows of files, and a profile has none.")
-    if rows is not None and paired:
+    if paired:
         raise InputError("`--sample` draws rows of each file by itself, which --paired forbids.")
+    return all_or_some(x, rows, seed), all_or_some(y, rows, seed + 1), False

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from nosplit.cli.shared.words import named
+
 __all__ = [
     "Alpha",
     "Budget",
@@ -57,11 +59,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(help="Compare these columns only, as in a,b; may be repeated.", metavar="NAMES"),
+    typer.Option(
+        help="Compare these columns only, as in a,b; may be repeated.",
+        metavar="NAMES",
+        callback=named,
+    ),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(help="Leave these columns out, as in a,b; may be repeated.", metavar="NAMES"),
+    typer.Option(
+        help="Leave these columns out, as in a,b; may be repeated.", metavar="NAMES", callback=named
+    ),
 ]
 Scale = Annotated[
     bool | None,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path, some_rows
-from nosplit.data.tables.frames import is_table, native_columns, numbers_of
+from nosplit.data.tables.frames import is_table, native_columns
+from nosplit.describe.rows import series_values
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
@@ -71,7 +72,7 @@ def _as_sample(data: Any, argument: str) -> ShownSample:
     if is_table(data):
         columns = native_columns(data, argument).columns
         names = tuple(str(column.name) for column in columns)
-        return ShownSample(names, len(columns[0]), lambda j: _table_column(columns[j]))
+        return ShownSample(names, len(columns[0]), lambda j: series_values(columns[j]))
     array = np.asarray(data)
     if array.ndim == 1:
         array = array[:, None]
@@ -93,18 +94,6 @@ def _matched(first: ShownSample, second: ShownSample) -> ShownSample:
     return ShownSample(
         first.names, second.n, lambda j: missing if (k := order[j]) is None else get(k)
     )
-
-
-def _table_column(series: Any) -> NDArray[Any]:
-    """Numbers as floats, times as they are, all else as objects with None where one is missing."""
-    if series.dtype.is_numeric():
-        return numbers_of(series)
-    if series.dtype.is_temporal():
-        return np.asarray(series.to_numpy())
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    values[series.is_null().to_numpy()] = None
-    return values
 
 
 def column_of(values: NDArray[Any]) -> ShownColumn:

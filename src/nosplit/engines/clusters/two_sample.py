@@ -7,62 +7,64 @@ are added by a tree. Rows never meet one another, so they never move.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
+from typing import Any
 
-import numpy as np
-
-from nosplit.data.options import Options
-from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit._support.checks import Seed, check_rng
+from nosplit.data.options import Options, by_policy
+from nosplit.designs.two_sample import Asked
+from nosplit.engines.sketching.steps import sketch_test
 from nosplit.engines.sketching.task import Pair
-from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
+from nosplit.inference.limits import Limits, as_method
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
-from nosplit.methods import Method, Naive, Split
-from nosplit.pairs.pairing import Pairing, Sketch, as_pairing
+from nosplit.methods import Method
+from nosplit.pairs.pairing import Pairing, Sketch
 from nosplit.sketch.sums import CellSums
 
 __all__ = ["FAN_IN", "cluster_test", "total"]
 
+# Rows stay in their partitions: those of x never meet those of y.
+LIMITS = Limits("on a cluster", (Sketch(),))
 # Sums that are added in one place.
 FAN_IN = 16
 
 
 def cluster_test(
-    pair: Pair,
-    options: Options,
+    pair_of: Callable[[Options], tuple[Pair, Options]],
+    columns: tuple[Any, Any, Any, str],
     *,
     kernels: Kernels,
     method: Method | str,
     pairs: Pairing | str | int,
     calibration: Exact | str,
     budget: float,
-    rng: np.random.Generator,
+    rng: Seed,
 ) -> TestResult:
-    """Test two samples that lie in partitions."""
-    chosen = as_method(method)
-    if isinstance(chosen, Split | Naive):
-        raise InputError(
-            f"`method` must not be {type(chosen).__name__} on a cluster, where only sums are kept. "
-            'Use the default, or method="ost", which learns and tests on all of the data.'
-        )
-    asked = Asked(options, kernels, chosen, _sketch(pairs), calibration, budget)
-    return sketch_test(pair, asked, rng=rng)
+    """Test two samples that lie in partitions.
 
+    Parameters
+    ----------
+    pair_of : callable
+        Gives the samples, and the options with their columns named.
+    columns : tuple
+        What is asked of columns: `scale`, `columns`, `exclude` and `nan_policy`.
+    kernels, method, pairs, calibration, budget, rng
+        As in `two_sample_test`.
+    """
+    generator, chosen = check_rng(rng), as_method(method)
+    LIMITS.check(chosen, pairs, calibration)
+    scale, names, exclude, nan_policy = columns
 
-def _sketch(pairs: Pairing | str | int) -> Sketch:
-    if isinstance(pairs, str) and pairs == "auto":
-        return Sketch()
-    found = as_pairing(pairs)
-    if not isinstance(found, Sketch):
-        raise InputError(
-            '`pairs` on a cluster must be "sketch" or Sketch(...): rows stay in their partitions, '
-            f"and those of x never meet those of y. Got {pairs!r}."
-        )
-    return found
+    def attempt(policy: str) -> TestResult:
+        pair, options = pair_of(Options.of(scale, names, exclude, policy))
+        asked = Asked(options, kernels, chosen, pairs, calibration, budget)
+        return sketch_test(pair, asked, rng=generator)
+
+    return by_policy(nan_policy, attempt, generator)
 
 
 def total(parts: Sequence[CellSums]) -> CellSums:

@@ -19,22 +19,27 @@ from nosplit.data.files.whole import by_position, in_memory
 from nosplit.data.options import Options
 from nosplit.data.samples import some_columns
 from nosplit.data.tables.frames import CATEGORIES, as_frame
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.files.adjacent import adjacent_test
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import side_in_memory
 from nosplit.engines.reading import settled_columns
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit.engines.sketching.steps import sketch_test
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.planning.choice import choose
+from nosplit.inference.limits import Limits
 from nosplit.inference.planning.costs import Sizes, sizes_of
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
-from nosplit.methods import Method, Naive, Split
+from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Adjacent, LinearPairs, Pairing, Sketch, as_pairing
 
 __all__ = ["Opened", "open_both"]
+
+LIMITS = Limits(
+    "for files that are not read whole", (Sketch(), Adjacent(), LinearPairs()), closed=True
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +77,6 @@ class Opened:
     def test(
         self,
         asked: Asked,
-        pairs: Pairing | str | int,
         rng: np.random.Generator,
         workers: int | None,
         progress: bool,
@@ -84,26 +88,20 @@ class Opened:
         ----------
         asked : Asked
             What is asked for.
-        pairs, rng, workers, progress
+        rng, workers, progress
             As in `two_sample_test`. Pairs are a sketch, adjacent ones with a closed form, or those
             that "auto" would choose: files with few rows, though many values, are read whole.
         moved : callable, optional
             Makes of two samples such whose sketches are made elsewhere, on a device.
         """
-        method, calibration = asked.method, asked.calibration
-        wanted = _wanted(method, pairs, calibration)
+        wanted = _wanted(asked.method, asked.pairs, asked.calibration)
         heads = self._heads()
         if not isinstance(wanted, Sketch | Adjacent):
-            sizes = self._sizes(heads, asked.kernels)
-            plan = choose(sizes, calibration=calibration, method=method, budget=asked.budget)
+            plan = replace(asked, pairs="auto").plan(self._sizes(heads, asked.kernels))
             asked_alike = wanted is None or (wanted == plan.pairing and plan.flips > 0)
             if asked_alike and not isinstance(plan.pairing, Sketch):
                 return None
-            if wanted is not None:
-                raise InputError(
-                    '`pairs` of files that are not read whole must be "sketch", "adjacent" or '
-                    f'"linear", got {pairs!r}.'
-                )
+            LIMITS.check_pairs(asked.pairs)
             wanted = Sketch()
         sides, options = self.sides(asked.options, workers, progress)
         if asked.paired:
@@ -113,12 +111,12 @@ class Opened:
                 sides,
                 options,
                 kernels=asked.kernels,
-                method=method or "auto",
+                method=asked.method or "auto",
                 rng=rng,
             )
         if moved is not None:
             sides = moved(sides)
-        asked = replace(asked, options=options, pairing=wanted)
+        asked = replace(asked, options=options, pairs=wanted)
         return sketch_test(sides, asked, rng=rng, workers=workers)
 
     def sides(self, options: Options, workers: int | None, progress: bool) -> tuple[Sides, Options]:
@@ -183,17 +181,10 @@ def _wanted(
     method: Method | None, pairs: Pairing | str | int, calibration: Exact | str
 ) -> Pairing | None:
     """The pairs asked for, of closed forms adjacent ones; None to choose by the sizes."""
-    if isinstance(method, Split):
-        raise InputError(
-            "`method` must not be a Split for files that are not read whole. Use the default, or "
-            'method="ost", which learns and tests on all rows.'
-        )
-    kind = resolve_calibration(calibration)
-    auto = isinstance(pairs, str) and pairs == "auto"
-    found = None if auto else as_pairing(pairs)
-    if isinstance(found, LinearPairs | Adjacent) or (
-        auto and (kind == ASYMPTOTIC or isinstance(method, Naive))
-    ):
+    LIMITS.check_method(method)
+    kind, found = resolve_calibration(calibration), as_pairing(pairs)
+    closed = kind == ASYMPTOTIC or isinstance(method, Naive)
+    if isinstance(found, LinearPairs | Adjacent) or (found is None and closed):
         if isinstance(kind, Exact):
             raise InputError(
                 "`calibration` of adjacent pairs of files that are not read whole must be "

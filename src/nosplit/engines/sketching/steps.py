@@ -7,43 +7,24 @@ so that they are the same in whatever parts and order they are made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nosplit.data.options import Options
-from nosplit.designs.two_sample import DesignLabels
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
 from nosplit.engines.sketching.task import Census, Pair, Sees, SketchTask
 from nosplit.engines.sketching.verdict import sketch_result
-from nosplit.inference.calibrations import Exact
-from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.result import TestResult
-from nosplit.kernels.defaults.recipes import Kernels, as_recipe
-from nosplit.methods import Method
+from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.maps import fit_map
 
-__all__ = ["Asked", "Prepared", "prepare_sketch", "sketch_pair", "sketch_test"]
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What is asked for: keywords of `two_sample_test`, of which `pairing` is a sketch."""
-
-    options: Options
-    kernels: Kernels
-    method: Method | None
-    pairing: Sketch
-    calibration: Exact | str
-    budget: float
-    shuffle: bool = True
-    paired: bool = False
-    labels: DesignLabels = field(default_factory=DesignLabels)
+__all__ = ["Prepared", "prepare_sketch", "sketch_pair", "sketch_test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +44,14 @@ class Prepared:
 
 def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepared:
     """Cells, encoding, kernels, plan and map, from the sizes and the pilot rows."""
-    look = look_at(
-        pair, asked.options, asked.pairing.cells, rng, asked.shuffle, paired=asked.paired
-    )
+    sketch = asked.sketch
+    look = look_at(pair, asked.options, sketch.cells, rng, asked.shuffle, paired=asked.paired)
     encoding, layout = look.encoding, look.layout
     recipe = as_recipe(asked.kernels) if encoding is None else encoding.recipe(asked.kernels)
-    plan = choose(
-        sizes_of(layout.x.n, layout.y.n, look.rows.shape[1], recipe),
-        pairs=asked.pairing,
-        calibration=asked.calibration,
-        method=asked.method,
-        budget=asked.budget,
-    )
+    sizes = sizes_of(layout.x.n, layout.y.n, look.rows.shape[1], recipe)
+    plan = replace(asked, pairs=sketch).plan(sizes)
     assert isinstance(plan.pairing, Sketch)
-    sketch = fit_map(
+    fitted = fit_map(
         look.rows,
         recipe.of_rare(look.rows),
         categorical=() if encoding is None else encoding.categorical,
@@ -85,7 +60,7 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
         key=int(rng.integers(2**63)),
     )
     return Prepared(
-        look.census, plan, SketchTask(pair.names, Reader(encoding), sketch, layout), look.lag
+        look.census, plan, SketchTask(pair.names, Reader(encoding), fitted, layout), look.lag
     )
 
 

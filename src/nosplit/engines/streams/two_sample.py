@@ -22,6 +22,7 @@ from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
+from nosplit.inference.limits import Limits
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
@@ -32,6 +33,7 @@ __all__ = ["FLIPS", "TwoSampleAccumulator", "check_encoding", "two_sides"]
 
 # Random draws of a result.
 FLIPS = 9_999
+LIMITS = Limits("of a stream", (Sketch(), Adjacent()), closed=True)
 
 
 class TwoSampleAccumulator(Accumulator):
@@ -201,14 +203,8 @@ def _kind(pairs: Any) -> Any:
     from nosplit.engines.streams.adjacent import AdjacentAccumulator
     from nosplit.engines.streams.sketches.sketched import SketchAccumulator
 
-    if isinstance(pairs, Sketch) or (isinstance(pairs, str) and pairs == "sketch"):
-        return SketchAccumulator
-    if isinstance(pairs, Adjacent) or (isinstance(pairs, str) and pairs == "adjacent"):
-        return AdjacentAccumulator
-    raise InputError(
-        f'`pairs` of a stream must be "sketch", a Sketch or "adjacent", got {pairs!r}: other pairs '
-        "need all the data at once."
-    )
+    adjacent = isinstance(LIMITS.check_pairs(pairs), Adjacent)
+    return AdjacentAccumulator if adjacent else SketchAccumulator
 
 
 def check_encoding(encoding: Any) -> None:

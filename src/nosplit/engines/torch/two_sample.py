@@ -14,9 +14,10 @@ from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.samples import Samples, two_samples
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
+from nosplit.designs.two_sample import Asked
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
-from nosplit.engines.sketching.steps import Asked, sketch_test
+from nosplit.engines.sketching.steps import sketch_test
 from nosplit.engines.torch.devices import as_array, as_rows, device_of, precision, running
 from nosplit.engines.torch.pairs.pooled import TensorPooled
 from nosplit.engines.torch.pairs.rows import look_at_tensors
@@ -30,7 +31,6 @@ from nosplit.families.pooled import label_draws
 from nosplit.families.two_sample import Paired
 from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import Outcome, to_result
-from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
@@ -42,7 +42,7 @@ from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 from nosplit.kernels.derived.spectral import SCALE_ROWS, spread_out
 from nosplit.pairs.dealing import Natural, shuffled
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Sketch
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 
 __all__ = ["tensor_test"]
@@ -125,7 +125,6 @@ def tensor_test(
     x: Any,
     y: Any,
     asked: Asked,
-    pairs: Pairing | str | int,
     rng: np.random.Generator,
     workers: int | None,
     progress: bool,
@@ -134,13 +133,7 @@ def tensor_test(
     """Compare two samples on a device; None for pairs that are computed in memory only."""
     placed = Placed.of(x, y, asked, device)
     recipe = placed.recipe(asked.kernels)
-    plan = choose(
-        sizes_of(*placed.shape, recipe),
-        pairs=pairs,
-        calibration=asked.calibration,
-        method=asked.method,
-        budget=asked.budget,
-    )
+    plan = asked.plan(sizes_of(*placed.shape, recipe))
     with running(placed.device):
         if isinstance(plan.pairing, Sketch):
             options = asked.options if placed.data is None else placed.data.settled(asked.options)

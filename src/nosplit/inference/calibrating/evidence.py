@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nosplit._support.changes import Change
+from nosplit._support.changes import Change, Described
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 from nosplit.inference.calibrating.ranking import hedged, rank_draws
@@ -33,7 +33,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class ColumnEvidence:
+class ColumnEvidence(Described):
     """What a column shows by itself.
 
     Attributes
@@ -52,16 +52,6 @@ class ColumnEvidence:
     adjusted: float
     statistic: float = 0.0
     change: Change | None = None
-
-    @property
-    def told_apart(self) -> float | None:
-        """How often the best rule on this column alone tells rows apart: 0.5 is not at all."""
-        return None if self.change is None else self.change.told_apart
-
-    @property
-    def words(self) -> str:
-        """What changed, in the units of the column."""
-        return "" if self.change is None else self.change.words
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:

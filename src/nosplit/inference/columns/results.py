@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.changes import Change
+from nosplit._support.changes import Change, Described
 from nosplit._support.checks import check_alpha, resolve
 from nosplit._support.pvalues import format_p
 from nosplit._support.terminal import indented, printable
@@ -33,7 +33,7 @@ HEADS = ("column", "p", "adjusted", "Holm", "told apart", "what changed")
 
 
 @dataclass(frozen=True)
-class ColumnTest:
+class ColumnTest(Described):
     """What a column, or a pair of columns, shows by itself.
 
     Attributes
@@ -65,16 +65,6 @@ class ColumnTest:
     bh: float
     draws: int
     change: Change | None = None
-
-    @property
-    def told_apart(self) -> float | None:
-        """How often the best rule on this column alone tells rows apart: 0.5 is not at all."""
-        return None if self.change is None else self.change.told_apart
-
-    @property
-    def words(self) -> str:
-        """What changed, in the units of the column."""
-        return "" if self.change is None else self.change.words
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

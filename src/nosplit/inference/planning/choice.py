@@ -12,6 +12,7 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
+from nosplit.inference.limits import check_naive
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan, pairing_name
 from nosplit.methods import Adaptive, Method, Naive, Split
@@ -42,11 +43,11 @@ def choose(
     budget = check_budget(budget)
     if method is not None and not isinstance(method, Adaptive):
         sizes = replace(sizes, default=False)
-    wanted = None if isinstance(pairs, str) and pairs == "auto" else as_pairing(pairs)
+    wanted = as_pairing(pairs)
     kind = resolve_calibration(calibration)
     if isinstance(method, Naive):
         if isinstance(kind, Exact):
-            raise InputError('`method="naive"` has no exact form. Use calibration="asymptotic".')
+            check_naive(method)
         kind = ASYMPTOTIC
     if isinstance(wanted, Complete) and kind == ASYMPTOTIC:
         raise InputError(

@@ -103,9 +103,10 @@ def plan_rows(
     the data, is to simulate with as many pairs as fit the budget.
     """
     kind = resolve_goodness_of_fit(calibration)
-    sketch = pairs != "auto" and isinstance(as_pairing(pairs), Sketch)
+    wanted = as_pairing(pairs)
+    sketch = isinstance(wanted, Sketch)
     if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
-        pairing = Complete() if pairs == "auto" else as_pairing(pairs)
+        pairing = wanted or Complete()
         if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
             return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
     if isinstance(kind, Exact):
@@ -119,13 +120,13 @@ def plan_rows(
                 '`pairs="sketch"` goes with calibration="wild" here, got "simulate": sketching a '
                 "sample from the model for every draw takes too long. Leave `pairs` out."
             )
-        pairing = _simulated_pairs(sizes, kind, budget) if pairs == "auto" else as_pairing(pairs)
+        pairing = wanted or _simulated_pairs(sizes, kind, budget)
         return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
     flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
     how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
     otherwise = None
     if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
-        pairing = _simulated_pairs(sizes, Exact(), budget) if pairs == "auto" else as_pairing(pairs)
+        pairing = wanted or _simulated_pairs(sizes, Exact(), budget)
         otherwise = choose(sizes, pairs=pairing, calibration=Exact(), method=method)
     how = replace(how, otherwise=otherwise)
     return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC

@@ -34,6 +34,7 @@ __all__ = [
     "Kernels",
     "Recipe",
     "as_recipe",
+    "asked_for",
     "called",
     "check_looks_at",
     "check_own_kernel",
@@ -101,6 +102,11 @@ def called(make: Callable[..., Any], *medians: float) -> Any:
             f"`kernels` as a function must take {takes} and return kernels, but it failed: "
             f"{error!r}. To use a function as a kernel, put it in a list."
         ) from error
+
+
+def asked_for(kernels: Kernels) -> Kernels:
+    """Kernels that a caller names; None where that is "default"."""
+    return None if isinstance(kernels, str) and kernels == "default" else kernels
 
 
 def as_recipe(kernels: Kernels) -> Recipe:

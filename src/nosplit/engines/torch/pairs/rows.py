@@ -5,7 +5,7 @@ As `sketch/rows` in memory: all that rows are looked at with is made of the pool
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -17,9 +17,16 @@ from nosplit.engines.torch.pairs.spectral import default_features, sorted_tensor
 from nosplit.pairs.statistics import ColumnDraws, Seen
 from nosplit.sketch.bins import MOST_BINS, ColumnBins, bin_scores, edge_table, fit_bins, joined_bins
 from nosplit.sketch.lenses import lenses_of_bins
-from nosplit.sketch.rows import MOST_COLUMNS, ROWS_A_CATEGORY, number_of_bins
+from nosplit.sketch.rows import (
+    MOST_COLUMNS,
+    NOTHING,
+    ROWS_A_CATEGORY,
+    column_groups,
+    live_statistics,
+    number_of_bins,
+)
 from nosplit.sketch.swaps import Swaps
-from nosplit.sketch.units import Lens
+from nosplit.sketch.units import Lens, lenses_in_turn
 
 __all__ = ["look_at_tensors"]
 
@@ -66,28 +73,20 @@ def look_at_tensors(
 
 def _spectral(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
-    nothing = np.zeros((0, 0)), np.zeros((0, 0))
     if not pooled.shape[1]:
-        return nothing
+        return NOTHING
     rows, place = sorted_tensor(pooled)
     bases = default_features(rows)
     if not bases:
-        return nothing
+        return NOTHING
     units = looks.units(torch.cat([features for features, _ in bases], dim=1)[place])
-    lenses, start = [], 0
-    for features, gains in bases:
-        own = slice(start, start + features.shape[1])
-        lenses.append(Lens(own, units.steps[own], gains))
-        start = own.stop
+    lenses = lenses_in_turn(units.steps, [gains for _, gains in bases])
     N = looks.swaps.n_units
     m = N * (N - 1) // 2
     seen = looks.see(units, lenses, looks.means(units, lenses))
     tau = seen / (2.0 * np.sqrt(m) * looks.swaps.spread)
     cov = looks.covariance(units, lenses, m)
-    # What no draw changes is no evidence: one unit alone differs, or none.
-    dead = np.diagonal(cov) <= 1e-12 * np.square(tau).max(axis=0)
-    cov[dead], cov[:, dead], tau[:, dead] = 0.0, 0.0, 0.0
-    return nothing if dead.all() else (tau, cov)
+    return live_statistics(tau, cov)
 
 
 # -- columns -----------------------------------------------------------------------------------
@@ -134,23 +133,10 @@ def _places(pooled: torch.Tensor, bins: Sequence[ColumnBins]) -> torch.Tensor:
 def _columns(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
 ) -> ColumnDraws:
-    parts = [_group(looks, bins, places, names, group) for group in _groups(looks, bins)]
-    values = np.concatenate([part.values for part in parts], axis=1)
-    shapes, which = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("shapes", "columns")
-    )
-    return ColumnDraws(values, shapes, which)
-
-
-def _groups(looks: Looks, bins: Sequence[ColumnBins]) -> Iterator[range]:
-    """Runs of columns, so few at a time that their counts stay small."""
-    start, total, most = 0, 0, max(512, min(8192, COUNTS // looks.swaps.n_units))
-    for j, own in enumerate(bins):
-        if total and total + len(own) > most:
-            yield range(start, j)
-            start, total = j, 0
-        total += len(own)
-    yield range(start, len(bins))
+    most = max(512, min(8192, COUNTS // looks.swaps.n_units))
+    groups = column_groups(bins, most)
+    parts = [_group(looks, bins, places, names, group) for group in groups]
+    return ColumnDraws.joined(parts)
 
 
 def _group(
@@ -191,8 +177,5 @@ def _pairs(
     left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
     values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
     units = looks.units(values)
-    lenses = [
-        Lens(slice(i, i + 4), units.steps[i : i + 4], np.ones((4, 1)))
-        for i in range(0, 4 * len(both), 4)
-    ]
+    lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
     return looks.columns(units, lenses, range(len(both)))
