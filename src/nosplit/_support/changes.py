@@ -17,7 +17,9 @@ __all__ = [
     "change_of_categories",
     "change_of_numbers",
     "change_of_pair",
+    "finite_or_none",
     "percent",
+    "said_date",
     "said_number",
 ]
 
@@ -108,6 +110,11 @@ class Described:
         return "" if self.change is None else self.change.words
 
 
+def said_date(days: float) -> str:
+    """A day, counted from the beginning of 1970."""
+    return str(np.datetime64(round(days), "D"))
+
+
 def said_number(value: float) -> str:
     """Four digits that count, and no exponent where a person would write none.
 
@@ -135,7 +142,7 @@ def change_of_numbers(
     own = (quartiles[:, 2] - quartiles[:, 0]) / NORMAL_IQR
     first, second = quartiles[:, 1]
     size = float(np.hypot(*(own * np.sqrt([n, m]) / np.sqrt(n + m))))
-    ratio = _finite(own[1] / own[0]) if own.min() > ROUNDING * own.max() else None
+    ratio = finite_or_none(own[1] / own[0]) if own.min() > ROUNDING * own.max() else None
     noise = float(np.sqrt(1 / n + 1 / m))
     error = MEDIAN_ERROR * float(np.hypot(*(own / np.sqrt([n, m]))))
     told = [(f"median {say(first)} → {say(second)}", _in_errors(abs(second - first), error))]
@@ -148,7 +155,7 @@ def change_of_numbers(
     by_chance = 0.8687 * noise
     return Change(
         _told_apart(_beyond(apart, by_chance), missing, sizes),
-        _finite((second - first) / size) if size > 0 else None,
+        finite_or_none((second - first) / size) if size > 0 else None,
         ratio,
         _pair(missing),
         words=", ".join(words) or SHAPE,
@@ -220,7 +227,8 @@ def _in_errors(size: float, error: float) -> float:
     return float(size / error) if error > 0 else np.inf
 
 
-def _finite(value: Any) -> float | None:
+def finite_or_none(value: Any) -> float | None:
+    """A number, if it is one that JSON has."""
     return float(value) if np.isfinite(value) else None
 
 

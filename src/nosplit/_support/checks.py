@@ -34,6 +34,7 @@ __all__ = [
     "check_vector",
     "densified",
     "naming",
+    "new_key",
     "repeated",
     "resolve",
 ]
@@ -63,7 +64,7 @@ def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
         return known[value]
     near = difflib.get_close_matches(value, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"`{name}` must be one of {_names(known)}, got {value!r}.{hint}")
+    raise InputError(f"`{name}` must be one of {_quoted(known)}, got {value!r}.{hint}")
 
 
 def repeated(names: Iterable[str]) -> list[str]:
@@ -71,7 +72,7 @@ def repeated(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def _names(names: Iterable[str]) -> str:
+def _quoted(names: Iterable[str]) -> str:
     return ", ".join(repr(n) for n in names)
 
 
@@ -306,6 +307,11 @@ def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return np.random.default_rng(int(rng))
     raise InputError(f"`rng` must be an int ≥ 0 or a numpy Generator, got {rng!r}.")
+
+
+def new_key(rng: np.random.Generator) -> int:
+    """A key of random draws that are made elsewhere, or later."""
+    return int(rng.integers(2**63))
 
 
 @contextmanager

@@ -107,10 +107,10 @@ def column_tests(
         looked = attempt("raise" if nan_policy == AUTO else nan_policy)
     else:
         looked = by_policy(nan_policy, attempt, generator)
-    return _tested(looked, alpha, draws, workers)
+    return _tests_of_columns(looked, alpha, draws, workers)
 
 
-def _tested(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
+def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
     columns, names = seen.columns, seen.names
     ranked = rank_columns(columns.look, alpha, draws, workers)
     caveats: list[Caveat] = [dependent_rows(seen.lag, seen.block)] if seen.lag else []

@@ -94,15 +94,14 @@ class DriftDetector:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; none of them has parameters of its own."""
-        return {name: getattr(self, name) for name in _names()}
+        return {name: getattr(self, name) for name in _parameter_names()}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters; what was fitted stays as it is."""
-        unknown = [name for name in params if name not in _names()]
+        unknown = [name for name in params if name not in _parameter_names()]
         if unknown:
-            raise InputError(
-                f"`DriftDetector` has the parameters {', '.join(_names())}, got {listed(unknown)}."
-            )
+            known = ", ".join(_parameter_names())
+            raise InputError(f"`DriftDetector` has the parameters {known}, got {listed(unknown)}.")
         for name, value in params.items():
             setattr(self, name, value)
         return self
@@ -125,5 +124,5 @@ class DriftDetector:
         return f"DriftDetector({', '.join(given)})"
 
 
-def _names() -> tuple[str, ...]:
+def _parameter_names() -> tuple[str, ...]:
     return tuple(signature(DriftDetector).parameters)

@@ -167,7 +167,9 @@ def goodness_of_fit_test(
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, score, x, scores)
     sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
-    rows = _rows(*scaler(x, scores), kernels, generator if shuffle and not dependent else None)
+    rows = _units_of_rows(
+        *scaler(x, scores), kernels, generator if shuffle and not dependent else None
+    )
     units: SteinUnits | Runs | ChainBlocks
     if dependent:
         how, kind = plan_chain(sizes, pairs, calibration, chosen)
@@ -259,7 +261,7 @@ def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
     return (x - center) / spread, scores * spread
 
 
-def _rows(
+def _units_of_rows(
     x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
 ) -> SteinUnits:
     order = Natural() if rng is None else shuffled(len(x), rng)
@@ -303,7 +305,7 @@ def _sampled(
         scores = scores_of(model, x)
         for start in range(0, len(x), n):
             rows = slice(start, start + n)
-            yield _rows(*scaler(x[rows], scores[rows]), kernels, None)
+            yield _units_of_rows(*scaler(x[rows], scores[rows]), kernels, None)
 
 
 def _doubts(units: SteinUnits) -> list[Caveat]:

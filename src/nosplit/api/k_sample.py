@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import Seed, check_flags, check_rng, resolve
+from nosplit._support.checks import Seed, check_flags, check_rng, new_key, resolve
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.several import SeveralSamples, several_samples, split_rows
@@ -102,7 +102,7 @@ def k_sample_test(
     data = by_policy(nan_policy, read)
     first = None if control is None else _control(control, data.names)
     _check_number(len(data.names), first, follow_up)
-    named, seed = asked_for(kernels), int(generator.integers(2**63))
+    named, seed = asked_for(kernels), new_key(generator)
     tests = SampleTests(data, named, chosen, pairs, calibration, budget, workers, seed)
     return compare_samples(tests, first, follow_up)
 

@@ -94,7 +94,7 @@ def plan(
         if family == "goodness_of_fit":
             rows = SteinSizes(n, n, p, d or len(stein_kernels(None, 1.0)), 2)
             return plan_rows(rows, pairs, calibration, chosen, budget, sampling=False)[0]
-        sizes = _units(n, p, d)
+        sizes = _independence_sizes(n, p, d)
     if design.exchanges and family != "independence":
         check_exchange("strata, groups or several samples", chosen, pairs, calibration)
     found = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
@@ -124,7 +124,7 @@ def _count(kernels: Kernels | int, m: int | None, test: str) -> int | None:
     return check_int(kernels, "kernels", least=1)
 
 
-def _units(n: int, p: int, d: int | None) -> HsicSizes:
+def _independence_sizes(n: int, p: int, d: int | None) -> HsicSizes:
     """What the cost of a test of independence depends on, with units of the default size."""
     N = max(2, round(n / 8))
     tensors = TensorBank(default_tensors(1.0, 1.0))

@@ -101,15 +101,15 @@ def witness_test(
         check_estimator(estimator)
         rows = _as_given(x, y, data, columns is None and exclude is None)
     n, m = data.shape[:2]
-    dealt = [_dealt(size, folds, name, generator) for size, name in ((n, "x"), (m, "y"))]
+    dealt = [_rows_of_folds(size, folds, name, generator) for size, name in ((n, "x"), (m, "y"))]
     parts = [(a, n + b) for a, b in zip(*dealt, strict=True)]
-    tested = [_tested(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
+    tested = [_test_fold(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
     statistic = sum(-f.weight * float(special.ndtri(f.pvalue)) for f in tested)
     log_pvalue = float(special.log_ndtr(-statistic))
     return WitnessResult(statistic, log_pvalue, tuple(tested), type(estimator).__name__, n + m)
 
 
-def _dealt(n: int, folds: int, name: str, rng: np.random.Generator) -> list[Index]:
+def _rows_of_folds(n: int, folds: int, name: str, rng: np.random.Generator) -> list[Index]:
     """Numbers of the rows of each fold."""
     if n < FEWEST * folds:
         raise InputError(
@@ -118,7 +118,7 @@ def _dealt(n: int, folds: int, name: str, rng: np.random.Generator) -> list[Inde
     return np.array_split(rng.permutation(n), folds)
 
 
-def _tested(
+def _test_fold(
     estimator: Any,
     rows: Any,
     parts: list[tuple[Index, Index]],

@@ -69,7 +69,7 @@ def power(
     plot: Plot = None,
 ) -> None:
     """Predict from a pilot how often a test of other sizes would find its difference."""
-    sizes = _sizes(n)
+    sizes = _parse_sizes(n)
     _check_plot(plot)
     options: dict[str, Any] = {
         "alpha": alpha,
@@ -99,7 +99,7 @@ def power(
         print_json({**rows, **curve.to_dict(), "sample_size": size, "reason": why})
     else:
         typer.echo(printable(f"pilot: {ref} and {cur}, {pilot.n_rows:,} rows of each"))
-        typer.echo(_table(curve))
+        typer.echo(_table_of_curve(curve))
         typer.echo(why if found is None else _sentence(found))
     if plot is not None:
         nosplit.plot_power(curve, target=target).savefig(plot, dpi=150)
@@ -117,7 +117,7 @@ def _size(
         return None, str(error)
 
 
-def _table(curve: PowerCurve) -> str:
+def _table_of_curve(curve: PowerCurve) -> str:
     lines = ["       n  power  95 % interval  test"]
     lines += [
         f"{p.n:8,}  {p.power:5.2f}  {p.low:.2f} to {p.high:.2f}   {p.method}, {p.pairs} pairs, "
@@ -136,7 +136,7 @@ def _sentence(found: SampleSize) -> str:
     )
 
 
-def _sizes(text: str) -> list[int]:
+def _parse_sizes(text: str) -> list[int]:
     try:
         return [int(part.strip().replace("_", "")) for part in text.split(",")]
     except ValueError as error:

@@ -151,7 +151,7 @@ class _Data:
         n_pairs = min(n // a, m // b)
         with progress_bar(sys.stderr.isatty() and n_pairs > 0, n_pairs) as step:
             for x, y in self._batches(acc.ratio, rng):
-                acc.update(_mixed(x, rng), _mixed(y, rng))
+                acc.update(_in_random_order(x, rng), _in_random_order(y, rng))
                 if step is not None and x is not None:
                     step(len(x) // a)
 
@@ -166,7 +166,7 @@ class _Data:
         return zip_longest(*(source.batches(size, None, rng) for source, size in sides))
 
 
-def _mixed(rows: Any, rng: np.random.Generator | None) -> Any:
+def _in_random_order(rows: Any, rng: np.random.Generator | None) -> Any:
     """Rows of an array or a table of Arrow in random order."""
     if rng is None or rows is None:
         return rows
@@ -192,8 +192,8 @@ def merge(
         other = load_accumulator(state)
         if other.family != total.family:
             raise InputError(
-                f"`{state}` must hold a {_name(total)}, as `{states[0]}` does, got a "
-                f"{_name(other)}."
+                f"`{state}` must hold a {_class_name(total)}, as `{states[0]}` does, got a "
+                f"{_class_name(other)}."
             )
         try:
             total += other
@@ -223,13 +223,13 @@ def result(
     check_alpha(alpha)
     acc = load_accumulator(state)
     if flips is not None and not isinstance(acc, TwoSampleAccumulator):
-        raise InputError(f"`--flips` is for sketches of two samples, got a {_name(acc)}.")
+        raise InputError(f"`--flips` is for sketches of two samples, got a {_class_name(acc)}.")
     ask = acc.result if flips is None else partial(acc.result, flips=flips)
     res = quietly(ask, method)
     raise finish(res, state, alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 
-def _name(acc: Any) -> str:
+def _class_name(acc: Any) -> str:
     """The public name of the class of an accumulator."""
     return next(kind.__name__ for kind in FAMILIES if kind.family == acc.family)
 

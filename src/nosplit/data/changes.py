@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.changes import Change, change_of_categories, change_of_numbers, said_number
+from nosplit._support.changes import (
+    Change,
+    change_of_categories,
+    change_of_numbers,
+    said_date,
+    said_number,
+)
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit.data.tables.frames import CATEGORIES, Frame, as_frame, native_columns
@@ -29,7 +35,9 @@ def _change(name: str, sources: tuple[Frame, Frame], natives: Callable[[int], An
     a, b = (raw.values for raw in raws)
     sizes, missing = (len(a), len(b)), [float(np.isnan(v).mean()) for v in (a, b)]
     if any(raw.kind in CATEGORIES for raw in raws):
-        return _categories(a, b, missing, lambda code: _name(code, (a, b), natives, places))
+        return _categories(
+            a, b, missing, lambda code: _category_name(code, (a, b), natives, places)
+        )
     a, b = (np.sort(v[~np.isnan(v)]) for v in (a, b))
     if min(len(a), len(b)) < 2:
         return change_of_categories(np.zeros((2, 0)), sizes, missing, str)
@@ -42,11 +50,7 @@ def _change(name: str, sources: tuple[Frame, Frame], natives: Callable[[int], An
 
 def said_as(kind: str) -> Callable[[float], str]:
     """How values of a kind of column are written: dates as dates."""
-    return _date if kind.startswith("dates") else said_number
-
-
-def _date(days: float) -> str:
-    return str(np.datetime64(round(days), "D"))
+    return said_date if kind.startswith("dates") else said_number
 
 
 def _categories(
@@ -61,7 +65,7 @@ def _categories(
     return change_of_categories(shares, (len(a), len(b)), missing, lambda k: name(codes[k]))
 
 
-def _name(
+def _category_name(
     code: float, values: Sequence[Array], natives: Callable[[int], Any], places: Sequence[int]
 ) -> str:
     """A category as it is called: that of the first row that has its code."""

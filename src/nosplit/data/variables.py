@@ -159,14 +159,14 @@ def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variabl
         value = tensor_as_array(value, name)
     value = densified(value, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
-    if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _numbers(array)):
+    if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _all_numbers(array)):
         return Variable(_codes(array, name), discrete=True)
     if array.dtype.kind == "O":
         array = array.astype(np.float64)
     return Variable(check_sample(array, name, smallest=4), discrete=False)
 
 
-def _numbers(array: NDArray[Any]) -> bool:
+def _all_numbers(array: NDArray[Any]) -> bool:
     return all(isinstance(v, Real) and not isinstance(v, bool) for v in array.ravel())
 
 

@@ -69,7 +69,7 @@ class Dataset(ABC):
         x, y : arrays, shape (n, p)
             Independent samples, float64 and C-contiguous.
         """
-        n, rng = _check_size(n), check_rng(rng)
+        n, rng = _check_rows_asked(n), check_rng(rng)
         x = self.draw_p(n, rng)
         return x, (self.draw_p if null else self.draw_q)(n, rng)
 
@@ -230,7 +230,7 @@ def _around_grid(n: int, sd: tuple[float, float], rng: Generator) -> Array:
     return centres + rng.normal(0.0, sd, size=(n, 2))
 
 
-def _check_size(n: Any) -> int:
+def _check_rows_asked(n: Any) -> int:
     try:
         size = operator.index(n)
     except TypeError:

@@ -76,11 +76,11 @@ def attribute(
     for name, group in columns.items():
         moved = np.mean([draw.moved(group) for draw in draws], axis=0)
         means = Means.of(np.concatenate([draws[0].whole, moved]), pairs)
-        found.append(_column(name, means))
+        found.append(_attributed(name, means))
     return tuple(found)
 
 
-def _column(name: str, means: Means) -> ColumnEffect:
+def _attributed(name: str, means: Means) -> ColumnEffect:
     """From the means of the whole, of what is lost, and of what is gained alone."""
     whole, carried = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.5, 0.5])
     # Where the whole is within its own error, that error stands in for it.

@@ -43,9 +43,9 @@ def encoded(res: TestResult, sample: Any, name: str, smallest: int) -> Coded:
 def group_names(res: TestResult, width: int) -> dict[str, Sequence[int]]:
     """The columns of the encoded rows that belong to each named column."""
     if res.encoding is not None:
-        names = res.encoding.names if res.encoding.table else _numbered(res.encoding.names)
+        names = res.encoding.names if res.encoding.table else _column_labels(res.encoding.names)
         return dict(zip(names, res.encoding.groups, strict=True))
-    names = res.columns or _numbered(range(width))
+    names = res.columns or _column_labels(range(width))
     if len(names) != width:
         raise InputError(
             f"`x` and `y` must have the columns of `res`, {len(names)} of them, got {width}."
@@ -53,7 +53,7 @@ def group_names(res: TestResult, width: int) -> dict[str, Sequence[int]]:
     return {name: (i,) for i, name in enumerate(names)}
 
 
-def _numbered(positions: Iterable[object]) -> tuple[str, ...]:
+def _column_labels(positions: Iterable[object]) -> tuple[str, ...]:
     return tuple(f"column {i}" for i in positions)
 
 

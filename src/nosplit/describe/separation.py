@@ -88,14 +88,16 @@ def column_rules(
     categorical : frozenset of int
         Columns of the rows that hold categories.
     """
-    x, y = (_some(rows) for rows in (x, y))
+    x, y = (_first_rows(rows) for rows in (x, y))
     folds = [np.arange(len(rows)) % FOLDS for rows in (x, y)]
     rules, total = [], [np.zeros(len(rows)) for rows in (x, y)]
     for name, columns in groups.items():
-        places, n_bins = _bins(np.concatenate([x, y]), columns, categorical)
+        places, n_bins = _joint_bins(np.concatenate([x, y]), columns, categorical)
         parts = places[: len(x)], places[len(x) :]
-        counts = np.stack([_counts(p, f, n_bins) for p, f in zip(parts, folds, strict=True)])
-        scores = _scores(counts)
+        counts = np.stack(
+            [_counts_of_folds(p, f, n_bins) for p, f in zip(parts, folds, strict=True)]
+        )
+        scores = _log_ratios(counts)
         rules.append(_judged(name, [_auc_of_bins(scores[k], counts[:, k]) for k in range(FOLDS)]))
         for sums, place, fold in zip(total, parts, folds, strict=True):
             sums += scores[fold, place]
@@ -105,11 +107,11 @@ def column_rules(
     return [*rules, _judged(TOGETHER, judged)]
 
 
-def _some(rows: NDArray[Any]) -> NDArray[Any]:
+def _first_rows(rows: NDArray[Any]) -> NDArray[Any]:
     return rows[: min(MOST_ROWS, max(1000, MOST_NUMBERS // rows.shape[1]))]
 
 
-def _bins(pooled: NDArray[Any], columns: Sequence[int], categorical: frozenset[int]) -> Any:
+def _joint_bins(pooled: NDArray[Any], columns: Sequence[int], categorical: frozenset[int]) -> Any:
     """The bin of each row, of all columns that belong together, and the number of bins."""
     place = np.zeros(len(pooled), dtype=np.int64)
     for column in columns:
@@ -129,13 +131,13 @@ def _bins(pooled: NDArray[Any], columns: Sequence[int], categorical: frozenset[i
     return place, int(place.max()) + 1
 
 
-def _counts(places: Index, folds: Index, n_bins: int) -> NDArray[np.float64]:
+def _counts_of_folds(places: Index, folds: Index, n_bins: int) -> NDArray[np.float64]:
     """Rows in every bin of each fold, (folds, bins)."""
     found = np.bincount(folds * n_bins + places, minlength=FOLDS * n_bins)
     return found.reshape(FOLDS, n_bins).astype(np.float64)
 
 
-def _scores(counts: NDArray[np.float64]) -> Array:
+def _log_ratios(counts: NDArray[np.float64]) -> Array:
     """Logarithms of ratios of densities, from the folds but one, (folds, bins).
 
     They are shrunk by the share of χ² that chance explains, so that columns without a difference

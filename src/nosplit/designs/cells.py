@@ -68,7 +68,7 @@ def deal_units(
     if most >= U:
         return Places(np.arange(U), starts, counts)
     shape, sets = _shapes(counts, np.diff(starts) - counts)
-    rank, block, is_x = _ranked(starts, counts, rng)
+    rank, block, is_x = _random_ranks(starts, counts, rng)
     a, b = (np.array(SHAPES)[shape][block, side] for side in (0, 1))
     which = np.where(is_x, rank // a, rank // b)
     within = np.where(is_x, rank % a, a + rank % b)
@@ -104,7 +104,7 @@ def _shapes(n: Index, m: Index) -> tuple[Index, Index]:
     return best, sets[np.arange(len(n)), best]
 
 
-def _ranked(
+def _random_ranks(
     starts: Index, counts: Index, rng: np.random.Generator
 ) -> tuple[Index, Index, NDArray[np.bool_]]:
     """A random rank of each unit among those of its sample in its block; its block; its sample."""

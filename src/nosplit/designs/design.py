@@ -96,7 +96,7 @@ def _of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
     assert strata is not None
     both, words = _in_both(keys, keys.stratum, strata)
     kept = keys.kept & both[keys.stratum]
-    unit, starts, counts = _numbered(keys.stratum, keys.y, np.arange(len(kept)), kept)
+    unit, starts, counts = _numbered_units(keys.stratum, keys.y, np.arange(len(kept)), kept)
     many = len(counts)
     said = f"rows change places between the samples inside {_count(many, 'stratum', 'strata')}"
     return Design(unit, starts, counts, False, Exchanged("strata", said + words))
@@ -119,14 +119,14 @@ def _of_groups(keys: _Keys, strata: RowLabels | None, groups: RowLabels) -> Desi
         raise InputError(_no_groups(of_y, strata))
     # Blocks: a group of both samples, or the stratum of the others.
     block = np.where(swapped, keys.group, len(groups.names) + strata_of)
-    unit, starts, counts = _numbered(block, keys.y, keys.group, kept)
+    unit, starts, counts = _numbered_units(block, keys.y, keys.group, kept)
     _check_enough(starts, counts)
     said = _said_of_groups(keys, swapped, exchanged, strata, groups)
     kind = "groups" if strata is None else "strata"
     return Design(unit, starts, counts, True, Exchanged(kind, said))
 
 
-def _numbered(
+def _numbered_units(
     block: Index, y: NDArray[np.bool_], member: Index, kept: NDArray[np.bool_]
 ) -> tuple[Index, Index, Index]:
     """Units of rows, block by block, those of x first; where blocks begin; units of x in them."""

@@ -100,7 +100,10 @@ def labels_of_both(
     """
     if is_name(labels):
         named_in(labels, tuple(zip("xy", samples, strict=True)), keyword)
-        both = [_column(value, labels, name) for value, name in zip(samples, "xy", strict=True)]
+        both = [
+            _labels_in_column(value, labels, name)
+            for value, name in zip(samples, "xy", strict=True)
+        ]
     else:
         if not isinstance(labels, list | tuple | np.ndarray) or len(labels) != 2:
             raise InputError(
@@ -121,14 +124,18 @@ def labels_of_rows(
     policy: str,
 ) -> RowLabels:
     """Labels of observations: a sequence, or the name of a column of one of the tables."""
-    own = _column(*strata_in(labels, variables)) if is_name(labels) else _array(labels, keyword)
+    own = (
+        _labels_in_column(*strata_in(labels, variables))
+        if is_name(labels)
+        else _array(labels, keyword)
+    )
     _check_length(own, len(kept), keyword, "x")
     return _coded([own[kept]], keyword, policy)
 
 
 def labels_of_sample(labels: Any, rows: Any, kept: NDArray[np.bool_], policy: str) -> RowLabels:
     """The sample of each row that is kept: labels, or a column of the table."""
-    own = _column(rows, labels, "rows") if is_name(labels) else _array(labels, "labels")
+    own = _labels_in_column(rows, labels, "rows") if is_name(labels) else _array(labels, "labels")
     _check_length(own, len(kept), "labels", "rows")
     return _coded([own[kept]], "labels", policy)
 
@@ -137,7 +144,7 @@ def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
     """The variable that has the column of this name, the column, and what the variable is."""
     known: list[str] = []
     for value, label in zip(variables, "xy", strict=True):
-        names = _names(value, label) if is_table(value) else []
+        names = _column_labels(value, label) if is_table(value) else []
         if name in names:
             return value, name, label
         known += names
@@ -145,11 +152,11 @@ def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
     raise InputError(f"`strata` must name a column of `x` or `y`{have}, got {name!r}.")
 
 
-def _names(value: Any, label: str) -> list[str]:
+def _column_labels(value: Any, label: str) -> list[str]:
     return [str(column.name) for column in native_columns(value, label).columns]
 
 
-def _column(value: Any, name: str, label: str) -> NDArray[Any]:
+def _labels_in_column(value: Any, name: str, label: str) -> NDArray[Any]:
     columns = native_columns(value, label).columns
     return _array(next(c for c in columns if str(c.name) == name).to_list(), name)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Index
 from nosplit.data.samples import Samples
 from nosplit.designs.design import Design, design_of
@@ -38,7 +39,7 @@ class DesignNull:
     ) -> tuple[NDArray[Any], NDArray[Any], dict[str, tuple[Index, Index]]]:
         """Two samples whose units have changed places, and the labels of their rows."""
         # With no draws wanted besides the data, labellings are never listed one by one.
-        draws = BlockDraws(self.design.starts, self.design.counts, 0, int(rng.integers(2**63)))
+        draws = BlockDraws(self.design.starts, self.design.counts, 0, new_key(rng))
         is_x = draws.weights(1, 1)[0] > 0
         used = self.design.unit >= 0
         x = used & is_x[self.design.unit]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.cells import MOST_PLACES, Places, deal_units, sums_of_places
@@ -103,11 +104,11 @@ def test_design(
         most = min(MOST_PLACES, 2 * plan.pairing.cells)
         places = deal_units(design.starts, design.counts, rng, most)
         left_over = int(np.count_nonzero(places.place[units.unit] < 0))
-        draws = BlockDraws(places.starts, places.counts, plan.flips, _key(rng))
+        draws = BlockDraws(places.starts, places.counts, plan.flips, new_key(rng))
         drawn, kernels = _sketched(units, draws, places, plan.pairing, rng, workers)
     else:
         left_over = 0
-        draws = BlockDraws(design.starts, design.counts, plan.flips, _key(rng))
+        draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
         drawn, kernels = _complete(units, draws, method, workers)
     outcome = _ranked(drawn, method, recipe, plan)
     return Tested(outcome, kernels, draws.n_units, design.n_used - left_over)
@@ -131,20 +132,16 @@ def test_samples(
     if isinstance(plan.pairing, Sketch):
         places = _evenly(sizes, plan.pairing.cells, rng)
         counts = np.diff(places.starts)
-        draws = SampleDraws(counts, plan.flips, _key(rng))
+        draws = SampleDraws(counts, plan.flips, new_key(rng))
         drawn, kernels = _sketched(units, draws, places, plan.pairing, rng, workers)
         used = int(np.count_nonzero(places.place >= 0))
     else:
-        draws, used = SampleDraws(sizes, plan.flips, _key(rng)), len(rows)
+        draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), len(rows)
         drawn, kernels = _complete(units, draws, method, workers)
     return Tested(_ranked(drawn, method, recipe, plan), kernels, draws.n_units, used)
 
 
 test_samples.__test__ = False  # type: ignore[attr-defined]
-
-
-def _key(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**63))
 
 
 def _ranked(drawn: DrawnStatistics, method: Method | None, recipe: Recipe, plan: Plan) -> Outcome:
@@ -211,7 +208,7 @@ def _sketched(
         categorical=units.categorical,
         frequencies=pairing.frequencies or 64,
         cells=places.cells,
-        key=_key(rng),
+        key=new_key(rng),
     )
     features, bins = sums_of_places(
         sketch, units.rows, units.unit, places, means=units.means, workers=workers

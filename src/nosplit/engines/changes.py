@@ -41,7 +41,7 @@ def changes_in_bins(
     starts = np.concatenate([[0], np.cumsum([len(own) for own in bins])])
     both = list(zip(bins, np.split(counts, starts[1:-1], axis=1), strict=True))
     if encoding is None:
-        return [_numbers(both[j : j + 1], None) for j in range(len(bins))]
+        return [_change_of_bins(both[j : j + 1], None) for j in range(len(bins))]
     columns = zip(encoding.columns, encoding.groups, strict=True)
     return [_change([both[j] for j in group], column) for column, group in columns]
 
@@ -49,10 +49,10 @@ def changes_in_bins(
 def _change(own: Sequence[Binned], column: Column) -> Change:
     if column.categorical:
         return change_of_codes(*own[0], MISSING, lambda code: KNOWN.get(code, "a category"))
-    return _numbers(own, column)
+    return _change_of_bins(own, column)
 
 
-def _numbers(own: Sequence[Binned], column: Column | None) -> Change:
+def _change_of_bins(own: Sequence[Binned], column: Column | None) -> Change:
     """Of numbers, and of where they are missing, if that has bins of its own."""
     column = column or Column("", NUMBER)
     missing = [0.0, 0.0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding
@@ -59,7 +60,7 @@ def sketch_columns(
         categorical=() if encoding is None else encoding.categorical,
         frequencies=1,
         cells=layout.n_cells,
-        key=int(rng.integers(2**63)),
+        key=new_key(rng),
     )
     x, y = pair.sums(SketchTask(pair.names, Reader(encoding), sketch, layout))
     sketched = Sketched(sketch, x, y, layout.c, look.lag, layout.x.block)

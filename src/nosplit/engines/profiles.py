@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_finite
+from nosplit._support.checks import check_finite, new_key
 from nosplit.data.options import Options
 from nosplit.data.references import Later, Reference, read_later, read_reference
 from nosplit.data.serial import correlated_rows
@@ -85,7 +85,7 @@ def make_profile(
         categorical=() if encoding is None else encoding.categorical,
         frequencies=frequencies,
         cells=tiers.n_cells + MOST_CELLS,
-        key=int(rng.integers(2**63)),
+        key=new_key(rng),
     )
     if sketch.others:
         odd = sketch.kernels[sketch.others[0]]
@@ -97,7 +97,7 @@ def make_profile(
         map=sketch,
         encoding=encoding,
         tiers=tiers,
-        cells=_dealt(sketch, encoded, deal, tiers, "reference", workers),
+        cells=_summed_cells(sketch, encoded, deal, tiers, "reference", workers),
         n_rows=n,
         n_pilot=n_pilot,
         n_left_out=reference.left_out,
@@ -124,7 +124,7 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
     return replace(
         like,
         tiers=tiers,
-        cells=_dealt(like.map, later.rows, deal, tiers, "reference", workers),
+        cells=_summed_cells(like.map, later.rows, deal, tiers, "reference", workers),
         n_rows=n,
         n_pilot=0,
         n_left_out=later.left_out,
@@ -162,8 +162,8 @@ def compare_with_profile(
     number, count = best_level(profile.levels, n)
     c = profile.levels[number][0]
     lag = max(profile.lag, correlated_rows(later.rows) if shuffle else 0)
-    deal = Deal(n, c, count, int(rng.integers(2**63)) if shuffle else None, profile.block)
-    new = _dealt(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
+    deal = Deal(n, c, count, new_key(rng) if shuffle else None, profile.block)
+    new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
     sketched = _sketched(profile, new, profile.level(number), c, lag)
     return ProfileComparison(
@@ -226,7 +226,7 @@ def _later(
     return later
 
 
-def _dealt(
+def _summed_cells(
     sketch: SketchMap,
     rows: NDArray[Any],
     deal: Deal,
@@ -253,7 +253,7 @@ def _keys(reference: Reference, rng: np.random.Generator) -> tuple[str, int]:
     So the key is other for other data, even if `rng` is the same.
     """
     digest = reference.fingerprint()
-    salt = int(rng.integers(2**63)).to_bytes(8, "little")
+    salt = new_key(rng).to_bytes(8, "little")
     key = hashlib.blake2b(digest, key=salt, digest_size=8).digest()
     return digest.hex(), int.from_bytes(key, "little") >> 1
 

@@ -105,7 +105,7 @@ def _how(result: TestResult) -> str:
 
 def _size_lines(result: TestResult, alpha: float) -> list[str]:
     """How large the difference is, as far as single columns tell."""
-    held = [(name, _column(result, name)) for name in result.differing(alpha)[:1]]
+    held = [(name, _evidence_of(result, name)) for name in result.differing(alpha)[:1]]
     return [
         indented(
             "  how large  ",
@@ -117,7 +117,7 @@ def _size_lines(result: TestResult, alpha: float) -> list[str]:
     ]
 
 
-def _column(result: TestResult, name: str) -> ColumnEvidence:
+def _evidence_of(result: TestResult, name: str) -> ColumnEvidence:
     return result.by_column[result.column_names.index(name)]
 
 
@@ -126,7 +126,7 @@ def _column_lines(result: TestResult, alpha: float) -> list[str]:
     held = result.differing(alpha)
     lines: list[str] = []
     for name in held[:MOST_LINES]:
-        column = _column(result, name)
+        column = _evidence_of(result, name)
         apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
         words = f": {column.words}" if column.words else ""
         text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"

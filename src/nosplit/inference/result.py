@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from nosplit._support.changes import finite_or_none
 from nosplit._support.checks import check_alpha
 from nosplit._support.pvalues import said_p
 from nosplit._support.types import Array
@@ -181,7 +182,7 @@ class TestResult:
         finite = self.truncation is not None and math.isfinite(self.truncation)
         return {
             "question": str(self.question),
-            "statistic": _number(self.statistic),
+            "statistic": finite_or_none(self.statistic),
             "pvalue": self.pvalue,
             "log_pvalue": self.log_pvalue,
             "method": self.method,
@@ -326,7 +327,3 @@ class TestResult:
             KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
             for i, k in enumerate(self.kernels)
         ]
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None

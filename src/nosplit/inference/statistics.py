@@ -39,6 +39,7 @@ from nosplit.pairs.pairing import Pairing
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 
 __all__ = [
+    "NOT_FINITE",
     "closed_outcome",
     "exact_outcome",
     "of_parts",

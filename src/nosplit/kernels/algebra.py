@@ -54,12 +54,12 @@ class Algebra(Evaluated):
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Number):
             return _scaled(other, self)
-        return _product(self, as_kernel(other))
+        return _product_of(self, as_kernel(other))
 
     def __rmul__(self, other: object) -> Kernel:
         if isinstance(other, Number):
             return _scaled(other, self)
-        return _product(as_kernel(other), self)
+        return _product_of(as_kernel(other), self)
 
 
 class ProfileKernel(Algebra):
@@ -260,7 +260,7 @@ def _scaled(factor: object, kernel: Kernel) -> Kernel:
     return scaled.kernel if scaled.factor == 1.0 else scaled
 
 
-def _product(left: Kernel, right: Kernel) -> Kernel:
+def _product_of(left: Kernel, right: Kernel) -> Kernel:
     """A product with the multiples in front."""
     factor = 1.0
     parts = []

@@ -40,7 +40,8 @@ class Ends(NamedTuple):
     def on_the_line(self, x: Array, scores: Array) -> tuple[Array, Array]:
         """Rows in coordinates of the whole line, and their scores there."""
         columns = [
-            _column(x[:, j], scores[:, j], *ends) for j, ends in enumerate(zip(*self, strict=True))
+            _spread_column(x[:, j], scores[:, j], *ends)
+            for j, ends in enumerate(zip(*self, strict=True))
         ]
         z, s = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))
         return np.ascontiguousarray(z), np.ascontiguousarray(s)
@@ -52,7 +53,9 @@ def on_the_line(model: object, x: Array, scores: Array) -> tuple[Array, Array]:
     return ends.on_the_line(x, scores) if isinstance(ends, Ends) else (x, scores)
 
 
-def _column(x: Array, s: Array, low: float, high: float, scale: float) -> tuple[Array, Array]:
+def _spread_column(
+    x: Array, s: Array, low: float, high: float, scale: float
+) -> tuple[Array, Array]:
     if np.isfinite(low) and np.isfinite(high):
         share = np.clip((x - low) / (high - low), NEAREST, 1.0 - NEAREST)
         slope = share * (1.0 - share)

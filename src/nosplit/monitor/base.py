@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.changes import finite_or_none
 from nosplit._support.checks import Seed, check_alpha, check_int, check_rng, resolve
 from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import indented, printable
@@ -265,7 +266,7 @@ class BaseMonitor:
             "alarm": self.alarm,
             "change": self.change,
             "learners": [
-                {**entry, "log_evidence": _finite(entry["log_evidence"])}
+                {**entry, "log_evidence": finite_or_none(entry["log_evidence"])}
                 for entry in self.learners[:20]
             ],
             "warnings": list(self.warnings),
@@ -291,10 +292,6 @@ class BaseMonitor:
         from nosplit.monitor.saved import write_monitor
 
         write_monitor(self, path)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def encoded_rows(encoding: Encoding, value: Any, name: str, kept: Any = None) -> Array:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
@@ -149,7 +150,7 @@ class Signs:
         free = self.n_signs - self.products
         numbers = picked_patterns(2**free, self.flips, self.rng) if free < 63 else None
         exhaustive = numbers is not None and len(numbers) == 2**free
-        key = int(self.rng.integers(2**63))
+        key = new_key(self.rng)
 
         def draw(block: int) -> Array:
             return self._random(key, block) if numbers is None else self._patterns(numbers)

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.pairs.draws import (
     BLOCK,
@@ -105,7 +106,7 @@ class Labels:
     _block: Callable[[int], NDArray[np.uint8]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        key = int(self.rng.integers(2**63))
+        key = new_key(self.rng)
         counts = self.units.counts
         few = float(np.log(counts).sum()) < np.log(float(FEW_PATTERNS * (self.flips + 1)))
         number = int(np.prod(counts)) if few else 0

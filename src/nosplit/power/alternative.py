@@ -93,7 +93,7 @@ class Alternative:
         """
         if not (isinstance(factor, int | float) and 0.0 <= factor < np.inf):
             raise InputError(f"`factor` must be a number ≥ 0, got {factor!r}.")
-        bounds = _both(self.bounds, lambda side: side.scaled(factor))
+        bounds = _both_bounds(self.bounds, lambda side: side.scaled(factor))
         if self.zeta is None:
             return replace(self, mu=factor * self.mu, bounds=bounds)
         cov = self.cov + 2.0 * (factor - 1.0) * self.zeta
@@ -111,7 +111,7 @@ class Alternative:
         else:
             beta = check_vector(weights, "weights", size=self.d)
         zeta = None if self.zeta is None else [[beta @ self.zeta @ beta]]
-        bounds = _both(self.bounds, lambda side: side.combined(beta))
+        bounds = _both_bounds(self.bounds, lambda side: side.combined(beta))
         return Alternative(
             [beta @ self.mu],
             [[beta @ self.cov @ beta]],
@@ -224,7 +224,7 @@ def _checked_zeta(value: ArrayLike, cov: Array) -> Array:
     return zeta
 
 
-def _both(bounds: Bounds, change: Callable[[Alternative], Alternative]) -> Bounds:
+def _both_bounds(bounds: Bounds, change: Callable[[Alternative], Alternative]) -> Bounds:
     return None if bounds is None else (change(bounds[0]), change(bounds[1]))
 
 

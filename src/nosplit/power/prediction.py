@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int, check_rng
+from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int, check_rng, new_key
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window, smallest_safe_pairs, width
@@ -226,7 +226,7 @@ class _Study:
         if alternative.n_rows is None:  # a size says nothing about the cost of data unseen
             pairs = "linear" if isinstance(pairs, str) and pairs == "auto" else pairs
             kind = ASYMPTOTIC if kind == "auto" else kind
-        seed = int(check_rng(rng).integers(2**63))
+        seed = new_key(check_rng(rng))
         trials = check_int(trials, "trials", least=100)
         return cls(alternative, check_alpha(alpha), chosen, pairs, kind, budget, trials, seed)
 

@@ -135,7 +135,7 @@ def _normal(
     tau = _stack([alternative.normal(how.pairing, len(r), z[i]) for i, r in enumerate(parts)])
     if isinstance(method, Adaptive) and how.flips:
         flipped = rng.standard_normal((NULL * trials, alternative.d)) @ root(cov)
-        return Rate(how=NORMAL, **_ranked(method, tau, flipped, cov, alpha))
+        return Rate(how=NORMAL, **_share_ranked(method, tau, flipped, cov, alpha))
     return Rate(float(np.mean(method(tau, cov).log_pvalue <= np.log(alpha))), NORMAL)
 
 
@@ -157,7 +157,7 @@ def _resampled(
     tau = _stack([units.statistics(alternative.mu, len(r), trials, first) for r in parts])
     flipped = _stack([units.flipped(alternative.mu, len(r), NULL * trials, second) for r in parts])
     cov = _test_cov(alternative, how)
-    return Rate(how=RESAMPLED, **_ranked(method, tau, flipped, cov, alpha))
+    return Rate(how=RESAMPLED, **_share_ranked(method, tau, flipped, cov, alpha))
 
 
 def _stack(tau: list[Array]) -> Array:
@@ -165,7 +165,7 @@ def _stack(tau: list[Array]) -> Array:
     return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
 
 
-def _ranked(
+def _share_ranked(
     method: Method, tau: Array, flipped: Array, cov: Array, alpha: float
 ) -> dict[str, float]:
     """Share of τ whose evidence ranks among the alpha best of the flips.

@@ -75,7 +75,7 @@ class Deal:
             rows = np.arange(first, first + count)
             return self.block_places[rows // self.block] * self.block + rows % self.block
         if self.n <= TABLE:
-            return _table(self.n, self.key)[first : first + count]
+            return _permutation(self.n, self.key)[first : first + count]
         from nosplit._support.loops.dealing import permuted
 
         out = np.empty(count, np.int64)
@@ -95,7 +95,7 @@ class Deal:
             blocks = np.argsort(self.block_places)[places // self.block]
             return np.asarray(blocks * self.block + places % self.block)
         if self.n <= TABLE:
-            return np.argsort(_table(self.n, self.key))[places]
+            return np.argsort(_permutation(self.n, self.key))[places]
         rows = self._before(places.astype(np.uint64))
         while (beyond := rows >= self.n).any():  # cycle walking, backwards
             rows[beyond] = self._before(rows[beyond])
@@ -133,7 +133,7 @@ def _generator(key: int) -> np.random.Generator:
 
 
 @lru_cache(4)
-def _table(n: int, key: int) -> Index:
+def _permutation(n: int, key: int) -> Index:
     return np.asarray(_generator(key).permutation(n), dtype=np.int64)
 
 

@@ -83,9 +83,9 @@ def assert_same_distribution(
 
     x, y, options, data = by_policy(nan_policy, read)
     _check_size(*data.shape[:2], error)
-    found = _first(x, y, options, generator, workers)
+    found = _first_test(x, y, options, generator, workers)
     if found is not None and is_confirmed(data, options, error, generator, workers):
-        raise AssertionError(_said("The samples differ", found, error))
+        raise AssertionError(_failure("The samples differ", found, error))
 
 
 def assert_fits(
@@ -137,12 +137,14 @@ def assert_fits(
         return drawn
 
     _check_size(len(rows), DRAWN * len(rows), error)
-    found = _first(rows, against(), AS_THEY_ARE, generator, workers)
+    found = _first_test(rows, against(), AS_THEY_ARE, generator, workers)
     if found is None:
         return
     again = two_samples(rows, against(), AS_THEY_ARE).checked()
     if is_confirmed(again, AS_THEY_ARE, error, generator, workers):
-        raise AssertionError(_said("The sample does not come from the model", found, error, names))
+        raise AssertionError(
+            _failure("The sample does not come from the model", found, error, names)
+        )
 
 
 def _check_error(error: float) -> float:
@@ -164,7 +166,7 @@ def _check_size(n: int, m: int, error: float) -> None:
         )
 
 
-def _first(
+def _first_test(
     x: Any, y: Any, options: Options, rng: np.random.Generator, workers: int | None
 ) -> TestResult | None:
     """The test with few draws, if none of these is as extreme as the data."""
@@ -182,16 +184,18 @@ def _first(
     return result if result.pvalue <= 1.0 / (FIRST.flips + 1) else None
 
 
-def _said(verdict: str, found: TestResult, error: float, names: Sequence[str] | None = None) -> str:
+def _failure(
+    verdict: str, found: TestResult, error: float, names: Sequence[str] | None = None
+) -> str:
     """What differs, in words: y is the second sample, or what was drawn from the model."""
     lines = [
         f"{verdict}: none of {draws_for(error):,} draws is as extreme (p ≤ {error:g}).",
-        *(f"  {line}" for line in _columns(found, names)),
+        *(f"  {line}" for line in _lines_of_columns(found, names)),
     ]
     return "\n".join(lines)
 
 
-def _columns(found: TestResult, names: Sequence[str] | None) -> Iterator[str]:
+def _lines_of_columns(found: TestResult, names: Sequence[str] | None) -> Iterator[str]:
     held = found.differing(LEVEL)
     for column in held[:MOST_COLUMNS]:
         place = found.column_names.index(column)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples
@@ -84,7 +85,7 @@ def is_confirmed(
     n, m, _ = data.shape
     few = n + m <= MOST_ROWS
     kinds = _of_rows(data, rng, workers) if few else _of_cells(data, options, rng, workers)
-    keys = iter(lambda: int(rng.integers(2**63)), None)
+    keys = iter(lambda: new_key(rng), None)
     reference = kinds(REFERENCE, next(keys))
     scale = _Scale.of(reference[1:])
     threshold = counted_from(scale.score(reference[:1]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_finite, naming
+from nosplit._support.checks import check_finite, naming, new_key
 from nosplit._support.types import Array
 from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
@@ -94,7 +94,7 @@ def look_at_columns(
     n, m, _ = data.shape
     lag = 0
     if few := max(n, m) <= MOST_ROWS or min(n, m) < FEWEST_ROWS:
-        data, lag = _checked(data, shuffle)
+        data, lag = _finite_rows(data, shuffle)
     if few and not (lag and min(n, m) >= FEWEST_ROWS // 2):
         seen = _by_rows(data, lag, rng, shuffle, pairs)
     else:  # cells; where rows depend on those before them, of blocks of rows
@@ -112,11 +112,11 @@ def _in_cells(
     pairs: bool,
 ) -> Looked:
     owners = None if encoding is None else encoding.owners
-    columns = look_at_cells(sketched, int(rng.integers(2**63)), owners, pairs=pairs)
+    columns = look_at_cells(sketched, new_key(rng), owners, pairs=pairs)
     return Looked(columns, encoding, sketched.n_used, n_rows, sketched.lag, sketched.block)
 
 
-def _checked(data: Samples, shuffle: bool) -> tuple[Samples, int]:
+def _finite_rows(data: Samples, shuffle: bool) -> tuple[Samples, int]:
     """Finite rows, and up to which lag they depend on those before them."""
     x, y = check_samples(data.x, data.y)
     with naming(x=x, y=y):
@@ -132,12 +132,12 @@ def _by_rows(
     """Exchange rows one by one; of a sample that is many times the other, some."""
     x, y = data.rows
     n_rows, most = len(x) + len(y), max(MOST_ROWS, MOST_RATIO * min(len(x), len(y)))
-    x, y = (_dealt(sample, most, rng if shuffle else None) for sample in (x, y))
+    x, y = (_in_random_order(sample, most, rng if shuffle else None) for sample in (x, y))
     encoding = data.encoding
     columns = look_at_samples(
         x,
         y,
-        int(rng.integers(2**63)),
+        new_key(rng),
         categorical=() if encoding is None else encoding.categorical,
         owners=None if encoding is None else encoding.owners,
         pairs=pairs,
@@ -146,7 +146,7 @@ def _by_rows(
     return Looked(columns, encoding, n_used, n_rows + data.left_out, lag)
 
 
-def _dealt(sample: Array, most: int, rng: np.random.Generator | None) -> Array:
+def _in_random_order(sample: Array, most: int, rng: np.random.Generator | None) -> Array:
     """Rows in random order, or as they are; so many at the most."""
     order = np.arange(len(sample)) if rng is None else rng.permutation(len(sample))
     return sample[order[:most]]

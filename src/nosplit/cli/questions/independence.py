@@ -124,7 +124,7 @@ def independence(
         strata=strata,
     )
     names = (f"{', '.join(n or [])} of {f}" if n else f for n, f in ((x, first), (y, second)))
-    title = " and ".join(str(name) for name in names) if second else f"{first}: {_both(x, y)}"
+    title = " and ".join(str(name) for name in names) if second else f"{first}: {_both_named(x, y)}"
     options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
     if strata is not None:
         options["strata"] = strata
@@ -132,7 +132,7 @@ def independence(
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)
 
 
-def _both(x: list[str] | None, y: list[str] | None) -> str:
+def _both_named(x: list[str] | None, y: list[str] | None) -> str:
     return " and ".join(", ".join(names or []) for names in (x, y))
 
 

@@ -39,7 +39,7 @@ def guarded(command: Command) -> Command:
         except (typer.Exit, SystemExit):
             raise
         except KeyboardInterrupt:
-            raise typer.Exit(_said("Stopped.", INTERRUPTED)) from None
+            raise typer.Exit(_print_and_end("Stopped.", INTERRUPTED)) from None
         except Exception as error:
             if os.environ.get(TRACEBACK):
                 raise
@@ -51,22 +51,22 @@ def guarded(command: Command) -> Command:
 def _ended(error: Exception) -> int:
     """Say what went wrong; the exit code."""
     if isinstance(error, InputError):
-        return _said(f"error: {in_options(str(error))}", ERROR)
+        return _print_and_end(f"error: {in_options(str(error))}", ERROR)
     if isinstance(error, OSError):
         if error.errno == errno.EPIPE or isinstance(error, BrokenPipeError):
             _close()
             return PIPE_CLOSED
-        return _said(f"error: {error.strerror or error}.", ERROR)
+        return _print_and_end(f"error: {error.strerror or error}.", ERROR)
     if isinstance(error, MemoryError):
-        return _said("error: there is not enough memory for this.", ERROR)
-    return _said(
+        return _print_and_end("error: there is not enough memory for this.", ERROR)
+    return _print_and_end(
         f"error: this should not have happened: {type(error).__name__}: {error}. Set {TRACEBACK}=1 "
         "to see where it comes from.",
         ERROR,
     )
 
 
-def _said(text: str, code: int) -> int:
+def _print_and_end(text: str, code: int) -> int:
     with suppress(OSError, ValueError):  # standard error may be full, or closed
         typer.echo(printable(text), err=True)
     return code

@@ -15,15 +15,15 @@ def parse_pairs(text: str) -> Pairing | str | int:
     """A window such as 5, blocks:64, or a name as it is."""
     kind, _, size = text.partition(":")
     if kind == "blocks":
-        if not _counts(size):
+        if not _is_countable(size):
             raise InputError(
                 f"`--pairs` as blocks must have a size, as in blocks:64, got {text!r}."
             )
         return Blocks(int(size))
-    return int(text) if _counts(text.removeprefix("-")) else text
+    return int(text) if _is_countable(text.removeprefix("-")) else text
 
 
-def _counts(text: str) -> bool:
+def _is_countable(text: str) -> bool:
     """Whether a text is a number that can be counted to."""
     return text.isdecimal() and len(text) <= 18
 

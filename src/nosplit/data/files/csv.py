@@ -107,10 +107,10 @@ class CsvFile:
     def whole(self) -> Any:
         """All rows: a table, or an array of numbers where there are no names (or no Arrow)."""
         if find_spec("pyarrow") is None:
-            values = _numbers(self)
+            values = _read_by_numpy(self)
         else:
             with _explained(self):
-                values = _untitled(self, _table(self))
+                values = _untitled(self, _read_table(self))
         if len(values) < 2:
             raise InputError(f"`{self.path}` must have at least 2 rows, got {len(values)}.")
         return values
@@ -128,10 +128,10 @@ class CsvFile:
             for batch in _stream(self):
                 waiting.append(pa.Table.from_batches([batch]))
                 if sum(map(len, waiting)) >= rows:
-                    yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
+                    yield _untitled(self, _selected(pa.concat_tables(waiting), columns))
                     waiting = []
             if waiting:
-                yield _untitled(self, _picked(pa.concat_tables(waiting), columns))
+                yield _untitled(self, _selected(pa.concat_tables(waiting), columns))
 
 
 def open_csv(path: str, file: Path, asked: Csv | None = None) -> CsvFile:
@@ -146,7 +146,7 @@ def open_csv(path: str, file: Path, asked: Csv | None = None) -> CsvFile:
             head = stream.read(BLOCK)
         text = head.decode("utf-8-sig", errors="replace")
         form = replace(form_of(text, asked), encoding=encoding)
-        first = next(_cells(text.split("\n"), form), None)
+        first = next(_numbered_lines(text.split("\n"), form), None)
     if first is None:
         raise InputError(f"`{path}` is empty.")
     number, cells = first
@@ -201,7 +201,7 @@ def _input(source: CsvFile) -> Any:
     return extra("pyarrow", "tables").PythonFile(opened(source.file, source.form.encoding))
 
 
-def _table(source: CsvFile) -> Any:
+def _read_table(source: CsvFile) -> Any:
     table = extra("pyarrow.csv", "tables").read_csv(_input(source), **_options(source))
     _check_columns(source, table)
     return table
@@ -248,14 +248,14 @@ def _untitled(source: CsvFile, table: Any) -> Any:
     return np.stack(columns, axis=1)
 
 
-def _picked(table: Any, columns: Sequence[str] | None) -> Any:
+def _selected(table: Any, columns: Sequence[str] | None) -> Any:
     return table if columns is None else table.select(list(columns))
 
 
 # -- without ---------------------------------------------------------------------------------------
 
 
-def _numbers(source: CsvFile) -> NDArray[Any]:
+def _read_by_numpy(source: CsvFile) -> NDArray[Any]:
     """All rows of a file of numbers, read by NumPy."""
     with reading(source.file, ".csv"):
         data = _bytes(source)
@@ -276,7 +276,7 @@ def _numbers(source: CsvFile) -> NDArray[Any]:
 
 
 def _explain_numbers(source: CsvFile, lines: Sequence[str]) -> None:
-    for number, cells in _cells(lines, source.form):
+    for number, cells in _numbered_lines(lines, source.form):
         for column, cell in enumerate(cells, start=1):
             if number > source.skip and not source.form.is_number(cell):
                 got = repr(cell) if cell else "an empty cell"
@@ -320,7 +320,7 @@ def _explain(source: CsvFile, lines: Sequence[str]) -> None:
     """Raise an error that names the first row of another length, or the cell of another type."""
     numbers: set[int] = set()
     text: dict[int, tuple[int, str]] = {}
-    found = _cells(lines, source.form)
+    found = _numbered_lines(lines, source.form)
     rows = [(number, cells) for number, cells in found if number > source.skip]
     for i, (number, cells) in enumerate(rows):
         if len(cells) != source.width:
@@ -354,7 +354,7 @@ def _bytes(source: CsvFile) -> bytes:
         return stream.read()
 
 
-def _cells(lines: Sequence[str], form: Form) -> Iterator[tuple[int, list[str]]]:
+def _numbered_lines(lines: Sequence[str], form: Form) -> Iterator[tuple[int, list[str]]]:
     """Number (from 1) and cells of every line that is not blank."""
     reader = csv.reader(lines, delimiter=form.separator)
     try:

@@ -119,7 +119,7 @@ def _likeliest(text: str) -> Form:
     best, most = Form(slip, _decimal(text, slip)), -1.0
     for separator in SEPARATORS + SPACE:
         form = Form(separator, _decimal(text, separator))
-        share = _numbers(lines, form)
+        share = _share_of_numbers(lines, form)
         if separator == SPACE and share < 1.0:  # words have spaces, too
             continue
         if share > most:
@@ -127,7 +127,7 @@ def _likeliest(text: str) -> Form:
     return best
 
 
-def _numbers(lines: list[str], form: Form) -> float:
+def _share_of_numbers(lines: list[str], form: Form) -> float:
     """The share of numbers after the first line; -1 if lines have not as many cells, or one."""
     try:
         rows = [row for row in csv.reader(lines, delimiter=form.separator) if any(row)]

@@ -68,7 +68,7 @@ class JsonLines:
     def whole(self) -> Any:
         """All rows, as a table."""
         with reading(self.file, ".jsonl"), plain_bytes(self.file) as stream:
-            return _table(stream.read())
+            return _read_block(stream.read())
 
     def batches(
         self,
@@ -79,7 +79,7 @@ class JsonLines:
         """Tables of at most `rows` rows, in order, with the types of the first block."""
         with reading(self.file, ".jsonl"):
             for block in _blocks(self.file):
-                table = _table(block, _numbers(self.schema))
+                table = _read_block(block, _loose_numbers(self.schema))
                 table = table if columns is None else table.select(list(columns))
                 for start in range(0, len(table), rows):
                     yield table.slice(start, rows)
@@ -91,7 +91,7 @@ def open_json(path: str, file: Path) -> JsonLines:
         first = next(_blocks(file), b"")
         if not first.strip():
             raise InputError(f"`{path}` is empty.")
-        schema = _table(first).schema
+        schema = _read_block(first).schema
     check_names(path, schema.names)
     return JsonLines(path, file, schema)
 
@@ -111,7 +111,7 @@ def _blocks(file: Path) -> Iterator[bytes]:
             yield before
 
 
-def _table(block: bytes, schema: Any = None) -> Any:
+def _read_block(block: bytes, schema: Any = None) -> Any:
     json = extra("pyarrow.json", "tables")
     how = None if schema is None else json.ParseOptions(explicit_schema=schema)
     # As one block: the types of a block are those of all its lines.
@@ -120,7 +120,7 @@ def _table(block: bytes, schema: Any = None) -> Any:
     )
 
 
-def _numbers(schema: Any) -> Any:
+def _loose_numbers(schema: Any) -> Any:
     """A schema in which numbers need not stay whole."""
     pa = extra("pyarrow", "tables")
     loose = pa.types.is_integer, pa.types.is_null

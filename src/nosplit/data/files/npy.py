@@ -120,7 +120,7 @@ def open_npy(path: str, file: Path) -> ArrayFile:
             np.lib.format.read_magic(stream)
         values = np.load(file, mmap_mode="r", allow_pickle=False)
         in_order = values.flags.c_contiguous
-        return ArrayFile(path, _rows(values, path), file if in_order else None)
+        return ArrayFile(path, _as_rows(values, path), file if in_order else None)
 
 
 def open_npz(path: str, file: Path, member: str) -> ArrayFile:
@@ -141,10 +141,10 @@ def open_npz(path: str, file: Path, member: str) -> ArrayFile:
         values = archive[member or names[0]]
         if not isinstance(values, np.ndarray):
             raise InputError(f"`{path}` must hold an array, got something else.")
-        return ArrayFile(path, _rows(values, path))
+        return ArrayFile(path, _as_rows(values, path))
 
 
-def _rows(values: NDArray[Any], path: str) -> NDArray[Any]:
+def _as_rows(values: NDArray[Any], path: str) -> NDArray[Any]:
     """The array as (n, p), of any type of number: converting it would read all of it."""
     if values.ndim == 1:
         values = values[:, None]

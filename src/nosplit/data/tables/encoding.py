@@ -302,7 +302,7 @@ class Encoding:
     def from_dict(cls, values: Mapping[str, Any]) -> Encoding:
         """The encoding that `to_dict` wrote."""
         try:
-            columns = tuple(_column(**column) for column in values["columns"])
+            columns = tuple(_read_column(**column) for column in values["columns"])
             policy, table = values["nan_policy"], values["table"]
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise InputError(f"`values` must be from Encoding.to_dict, but {error!r}.") from error
@@ -311,7 +311,7 @@ class Encoding:
         return cls(columns, policy, table)
 
 
-def _column(
+def _read_column(
     *,
     name: str,
     kind: str,

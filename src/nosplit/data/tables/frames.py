@@ -124,7 +124,9 @@ def as_frame(value: Any, label: str) -> Frame:
     names = tuple(str(c.name) for c in columns)
     _check_names(names, label)
     n = len(columns[0]) if columns else 0
-    return Frame(label, names, n, lambda i: _read(columns[i], label), True, single, index)
+    return Frame(
+        label, names, n, lambda i: _read_through_arrow(columns[i], label), True, single, index
+    )
 
 
 def _check_names(names: tuple[str, ...], label: str) -> None:
@@ -204,13 +206,13 @@ def _through_arrow(value: Any, label: str) -> Any:
         ) from error
 
 
-def _read(series: Any, label: str) -> Raw:
+def _read_through_arrow(series: Any, label: str) -> Raw:
     """One column of a table, through Arrow."""
     pa = extra("pyarrow", "tables")
     try:
         column = series.to_arrow()
     except Exception as error:  # Arrow raises its own errors, and plain ones
-        raise _mixed(series, label, error) from error
+        raise _mixed_types(series, label, error) from error
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     try:
@@ -224,7 +226,7 @@ def _read(series: Any, label: str) -> Raw:
     if pa.types.is_date(column.type) and "Object" in str(series.dtype):
         found = set(map(type, series.to_list()))  # Arrow would cut the time of day off
         if datetime in found and len(found - {type(None)}) > 1:
-            raise _mixed(series, label, ValueError("dates with and without a time"))
+            raise _mixed_types(series, label, ValueError("dates with and without a time"))
     return raw
 
 
@@ -240,15 +242,15 @@ def _from_arrow(column: Any, pa: Any) -> Raw | None:
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return _categories(column.cast(pa.large_string()).dictionary_encode(), "text")
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return Raw(NUMBER, _numbers(column, pa))
+        return Raw(NUMBER, _cast_to_floats(column, pa))
     if types.is_date32(kind):
-        return Raw("dates", _numbers(column.cast(pa.int32()), pa))
+        return Raw("dates", _cast_to_floats(column.cast(pa.int32()), pa))
     if types.is_temporal(kind) and not types.is_interval(kind):
         return _times(column, pa)
     return None
 
 
-def _numbers(column: Any, pa: Any) -> Array:
+def _cast_to_floats(column: Any, pa: Any) -> Array:
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return _floats(values)
 
@@ -257,7 +259,9 @@ def numbers_of(series: Any) -> Array:
     """A narwhals series of numbers as floats, NaN where one is missing."""
     pa = extra("pyarrow", "tables")
     column = series.to_arrow()
-    return _numbers(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column, pa)
+    return _cast_to_floats(
+        column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column, pa
+    )
 
 
 def _times(column: Any, pa: Any) -> Raw:
@@ -271,7 +275,7 @@ def _times(column: Any, pa: Any) -> Raw:
         if types.is_timestamp(kind):
             name = "dates" if kind.tz is None else "dates with a time zone"
     whole = column.cast(pa.int32()) if types.is_time32(kind) else column.cast(pa.int64())
-    return Raw(name, _numbers(whole, pa) / _UNITS[unit])
+    return Raw(name, _cast_to_floats(whole, pa) / _UNITS[unit])
 
 
 def _categories(column: Any, kind: str) -> Raw:
@@ -310,7 +314,7 @@ def code_of(category: object) -> float:
 # -- what cannot be used -----------------------------------------------------------------------
 
 
-def _mixed(series: Any, label: str, error: Exception) -> InputError:
+def _mixed_types(series: Any, label: str, error: Exception) -> InputError:
     try:
         found = sorted({type(v).__name__ for v in series.to_list() if v is not None})
     except Exception:

@@ -159,7 +159,7 @@ def _draw_histograms(ax: Axes, values: Sequence[NDArray[Any]]) -> None:
         locator = dates.AutoDateLocator(maxticks=5)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
-    edges = _bins(np.concatenate(there))
+    edges = _histogram_edges(np.concatenate(there))
     for look, column in zip((X, Y), there, strict=True):
         inside = np.clip(column, edges[0], edges[-1])
         weights = np.full(len(column), 100.0 / max(len(column), 1))
@@ -176,7 +176,7 @@ def rgb(look: Look) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _bins(pooled: Array) -> Array:
+def _histogram_edges(pooled: Array) -> Array:
     distinct = np.unique(pooled)
     if len(distinct) <= 20 and np.all(distinct == np.round(distinct)):
         low, high = distinct[0], distinct[-1]

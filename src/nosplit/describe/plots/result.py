@@ -65,7 +65,7 @@ def plot_weights(res: TestResult, *, ax: Axes | None = None) -> Axes:
     hidden = len(lines) - len(shown)
     more = f" ({hidden} of smaller weight not shown)" if hidden else ""
     ax.set_xlabel("weight, in standard deviations, the largest 1" + more)
-    _key(ax, [("active set", {"facecolor": X.colour}), ("not active", _EMPTY)])
+    _filled_key(ax, [("active set", {"facecolor": X.colour}), ("not active", _EMPTY)])
     plain(ax)
     return ax
 
@@ -73,7 +73,7 @@ def plot_weights(res: TestResult, *, ax: Axes | None = None) -> Axes:
 _EMPTY = {"facecolor": "white", "hatch": "//////"}
 
 
-def _key(ax: Axes, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
+def _filled_key(ax: Axes, entries: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """A key of filled boxes, above the axes where it hides nothing."""
     patch = extra("matplotlib.patches", "plot").Patch
     boxes = [patch(edgecolor=BLACK, linewidth=0.8, label=name, **look) for name, look in entries]
@@ -132,7 +132,7 @@ def _draw_flips(ax: Axes, res: TestResult, threshold: float) -> tuple[float, flo
     low, high = _range([float(values.min()), float(values.max())], threshold)
     edges = _edges(low, high, threshold)
     counts, _ = np.histogram(values, edges)
-    _bars(ax, edges, counts, threshold)
+    _draw_bars(ax, edges, counts, threshold)
     return low, high
 
 
@@ -144,7 +144,7 @@ def _edges(low: float, high: float, threshold: float) -> Array:
     return np.asarray(low + width * np.arange(math.ceil((high - low) / width - 1e-9) + 1))
 
 
-def _bars(ax: Axes, edges: Array, counts: NDArray[np.int_], threshold: float) -> None:
+def _draw_bars(ax: Axes, edges: Array, counts: NDArray[np.int_], threshold: float) -> None:
     rejects = edges[:-1] >= threshold - 1e-9 * max(1.0, abs(threshold))
     looks = ((~rejects, {"facecolor": "#d9d9d9"}), (rejects, _REJECTS))
     for chosen, look in looks:

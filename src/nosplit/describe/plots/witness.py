@@ -52,7 +52,7 @@ def plot_witness(
     -------
     Axes
     """
-    chosen = _columns(explanation, columns)
+    chosen = _columns_to_draw(explanation, columns)
     ax = axes_or_new(ax, height=4.4)
     drawn = {
         (1, True): _draw_curve,
@@ -65,7 +65,7 @@ def plot_witness(
     return ax
 
 
-def _columns(explanation: Explanation, columns: Sequence[str] | None) -> list[int]:
+def _columns_to_draw(explanation: Explanation, columns: Sequence[str] | None) -> list[int]:
     """Places of the columns to draw."""
     numeric = [i for i, v in enumerate(explanation.x.values) if v.dtype.kind in "fiu"]
     if columns is None:
@@ -87,7 +87,7 @@ def _draw_curve(ax: Axes, explanation: Explanation, chosen: list[int]) -> None:
     """The function of one column, over the outlines of both samples."""
     grid = _grid(explanation, chosen[0], 300)
     values = _witness(explanation, grid[:, None])
-    at = _units(explanation, chosen[0], grid)
+    at = _in_units(explanation, chosen[0], grid)
     ax.plot(at, values, color=BLACK, linewidth=1.8, label="witness function")
     ax.axhline(0.0, color=BLACK, linewidth=0.8)
     for look, side in ((X, values > 0), (Y, values < 0)):
@@ -95,7 +95,7 @@ def _draw_curve(ax: Axes, explanation: Explanation, chosen: list[int]) -> None:
         label = f"more like {look.name}"
         ax.fill_between(at, 0.0, values, where=side.tolist(), linewidth=0.0, label=label, **face)
     _outlines(ax, explanation, chosen[0], at)
-    ax.set_xlabel(_name(explanation, chosen[0]))
+    ax.set_xlabel(_short_name(explanation, chosen[0]))
     ax.set_ylabel(WITNESS)
     key_above(ax, across=3)
 
@@ -126,7 +126,7 @@ def _draw_against_column(ax: Axes, explanation: Explanation, chosen: list[int]) 
             *values, s=22, color=look.colour, alpha=0.75, label=f"rows of {look.name}", **shape
         )
     ax.axhline(0.0, color=BLACK, linewidth=0.8)
-    ax.set_xlabel(_name(explanation, chosen[0]))
+    ax.set_xlabel(_short_name(explanation, chosen[0]))
     ax.set_ylabel(WITNESS)
     key_above(ax)
 
@@ -137,7 +137,7 @@ def _draw_contours(ax: Axes, explanation: Explanation, chosen: list[int]) -> Non
     points = np.empty((GRID * GRID, 2))
     points[:, chosen[0]], points[:, chosen[1]] = (g.ravel() for g in np.meshgrid(across, up))
     values = _witness(explanation, points).reshape(GRID, GRID)
-    grids = [_units(explanation, i, g) for i, g in zip(chosen, (across, up), strict=True)]
+    grids = [_in_units(explanation, i, g) for i, g in zip(chosen, (across, up), strict=True)]
     filled = ax.contourf(*grids, values, levels=12, cmap="viridis")
     ax.contour(*grids, values, levels=[0.0], colors="white", linewidths=2.4)
     ax.contour(*grids, values, levels=[0.0], colors=BLACK, linewidths=1.2)
@@ -168,8 +168,8 @@ def _draw_rows(ax: Axes, explanation: Explanation, chosen: list[int]) -> None:
 
 def _finish_plane(ax: Axes, explanation: Explanation, chosen: list[int], drawn: Any) -> None:
     ax.figure.colorbar(drawn, ax=ax, label=WITNESS)
-    ax.set_xlabel(_name(explanation, chosen[0]))
-    ax.set_ylabel(_name(explanation, chosen[1]))
+    ax.set_xlabel(_short_name(explanation, chosen[0]))
+    ax.set_ylabel(_short_name(explanation, chosen[1]))
     key_above(ax)
 
 
@@ -188,7 +188,7 @@ def _grid(explanation: Explanation, column: int, points: int) -> Array:
     return np.linspace(low - room, high + room, points)
 
 
-def _units(explanation: Explanation, column: int, encoded: Array) -> Array:
+def _in_units(explanation: Explanation, column: int, encoded: Array) -> Array:
     """Encoded numbers of a column in the units that it came in: a straight line."""
     rows, values = explanation.x.rows[:, column], explanation.x.values[column]
     i, j = int(np.argmin(rows)), int(np.argmax(rows))
@@ -198,5 +198,5 @@ def _units(explanation: Explanation, column: int, encoded: Array) -> Array:
     return np.asarray(values[i] + slope * (encoded - rows[i]))
 
 
-def _name(explanation: Explanation, column: int) -> str:
+def _short_name(explanation: Explanation, column: int) -> str:
     return short_label(explanation.columns[column].name, 36)

@@ -40,14 +40,14 @@ def what_changed(res: TestResult, alpha: float, private: bool) -> dict[str, Any]
     held = [tests[name] for name in tests.differing()]
     lines = [_line(row, private) for row in held[:MOST_LINES]]
     return {
-        "words": _words(len(held), len(tests), alpha),
+        "words": _words_on_columns(len(held), len(tests), alpha),
         "lines": lines,
         "missing": any(line.missing for line in lines),
         "more": len(held) - len(lines),
     }
 
 
-def _words(held: int, total: int, alpha: float) -> str:
+def _words_on_columns(held: int, total: int, alpha: float) -> str:
     if not held:
         return (
             f"No column differs by itself at level {alpha:g}. A difference may still be in how "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.changes import said_date
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
 
@@ -51,11 +52,11 @@ class Compared:
 
 def line(j: int, share: float, samples: Sequence[ShownSample], private: bool) -> Line:
     """A column in words; if `private`, without the names of categories."""
-    words = [_words(column_of(s.get(j)), private) for s in samples]
+    words = [_column_words(column_of(s.get(j)), private) for s in samples]
     return Line(shorten(samples[0].names[j]), f"{100.0 * share:.0f} %", words[0], words[1])
 
 
-def _words(column: ShownColumn, private: bool) -> str:
+def _column_words(column: ShownColumn, private: bool) -> str:
     missing = f", {100.0 * column.missing:.2g} % missing" if column.missing else ""
     if not len(column.values):
         return "all missing"
@@ -65,7 +66,7 @@ def _words(column: ShownColumn, private: bool) -> str:
         mean, sd = np.mean(column.values), np.std(column.values)
         return f"mean {readable(mean)}, sd {readable(sd)}{missing}"
     if column.kind == "date":
-        return f"mean {_date(np.mean(column.values))}{missing}"
+        return f"mean {said_date(np.mean(column.values))}{missing}"
     counts = Counter(column.values.tolist())
     kinds = f"{len(counts):,} {'category' if len(counts) == 1 else 'categories'}"
     if private:
@@ -83,16 +84,18 @@ def column_figure(
     x, y = (column_of(s.get(j)) for s in samples)
     if "category" in (x.kind, y.kind):
         values = [c.values.astype(str).tolist() for c in (x, y)]
-        return Compared(name, "", bars=_bars(Counter(values[0]), Counter(values[1]), private))
+        return Compared(
+            name, "", bars=_bars_of_categories(Counter(values[0]), Counter(values[1]), private)
+        )
     if not len(x.values) or not len(y.values):
         return Compared(name, "", bars=())
-    words = [_words(c, private) for c in (x, y)]
+    words = [_column_words(c, private) for c in (x, y)]
     alt = f"Histograms of {name}. {labels[0]}: {words[0]}. {labels[1]}: {words[1]}."
     svg = histogram(x.values, y.values, key=str(j), dates=x.kind == "date")
     return Compared(name, alt, svg)
 
 
-def _bars(x: Counter[str], y: Counter[str], private: bool) -> tuple[Bar, ...]:
+def _bars_of_categories(x: Counter[str], y: Counter[str], private: bool) -> tuple[Bar, ...]:
     """The categories that differ most, the most common ones first, and the rest as one."""
     n, m = max(x.total(), 1), max(y.total(), 1)
     gap = {name: abs(x[name] / n - y[name] / m) for name in sorted(x | y)}
@@ -144,7 +147,3 @@ def readable(value: float) -> str:
     ('4,718', '0.0123', '1.2e+12', '0')
     """
     return f"{value:,.0f}" if 1000.0 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
-def _date(days: float) -> str:
-    return str(np.datetime64(round(days), "D"))

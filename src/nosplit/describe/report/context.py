@@ -70,7 +70,7 @@ def context(res: TestResult, page: PageChoices) -> dict[str, Any]:
         "changed": what_changed(res, page.alpha, private=not page.rows),
         "how": _how(res, page),
         "null": _null(res, page.alpha),
-        "kernels": _kernels(res),
+        "kernels": _kernel_table(res),
         "again": _again(res, page),
         "cite": CITE | {"software": f"nosplit, version {version('nosplit')}."},
     }
@@ -128,7 +128,7 @@ def _density(law: Any) -> tuple[Any, Any]:
     return values, law.pdf(values)
 
 
-def _kernels(res: TestResult) -> dict[str, Any]:
+def _kernel_table(res: TestResult) -> dict[str, Any]:
     lines = sorted(res.by_kernel(), key=lambda line: -abs(line.weight))
     return {
         "caption": "Weight: in the learned combination, on the scale of standard deviations, the "

@@ -80,7 +80,7 @@ def _with_error(value: float, error: float) -> str:
 def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     """The columns that carry the difference, and rows that stand out."""
     samples = data.samples
-    place = _places(told, samples[0])
+    place = _places_explained(told, samples[0])
     ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].carried)
     figures = [
         column_figure(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
@@ -90,16 +90,16 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     ]
     shown = ranked[:MOST_CELLS]
     return {
-        "words": _words(told, page),
+        "words": _words_on_learned(told, page),
         "caption": _caption(len(ranked)),
         "table": table,
         "figures": figures,
         "row_names": [shorten(samples[0].names[place[i]]) for i in shown],
-        "rows": _rows(told, shown, page, data.some) if page.rows else [],
+        "rows": _top_rows(told, shown, page, data.some) if page.rows else [],
     }
 
 
-def _places(told: Explanation, sample: ShownSample) -> list[int]:
+def _places_explained(told: Explanation, sample: ShownSample) -> list[int]:
     """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
     encoding = told.result.encoding
     if encoding is None:
@@ -109,7 +109,7 @@ def _places(told: Explanation, sample: ShownSample) -> list[int]:
     return [sample.names.index(column.name) for column in told.columns]
 
 
-def _words(told: Explanation, page: PageChoices) -> list[str]:
+def _words_on_learned(told: Explanation, page: PageChoices) -> list[str]:
     words = [
         (
             "This describes what the test learned. It has no p-values, and is no test of a single "
@@ -131,7 +131,7 @@ def _caption(count: int) -> str:
     )
 
 
-def _rows(
+def _top_rows(
     told: Explanation, shown: Sequence[int], page: PageChoices, some: bool
 ) -> list[dict[str, Any]]:
     top = told.top_rows(MOST_ROWS)
@@ -152,12 +152,12 @@ def _standing_out(
         "caption": f"Rows of {label} where it is dense and {other} is not: the witness function is "
         f"{end} there. Rows are counted {where}.",
         "rows": [
-            {"index": row.index, "witness": f"{row.witness:+.3g}", "cells": _cells(row, shown)}
+            {"index": row.index, "witness": f"{row.witness:+.3g}", "cells": _row_cells(row, shown)}
             for row in rows
         ],
     }
 
 
-def _cells(row: Row, shown: Sequence[int]) -> list[str]:
+def _row_cells(row: Row, shown: Sequence[int]) -> list[str]:
     values = list(row.values.values())
     return [cell(np.array([values[i]]), 0) for i in shown]

@@ -53,12 +53,12 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     except TypeError as error:
         raise InputError(f"`path` must be a path, got {path!r}.") from error
     try:
-        return _checked(target)
+        return _checked_target(target)
     except OSError as error:
         raise _unwritable(target, error) from error
 
 
-def _checked(target: Path) -> Path:
+def _checked_target(target: Path) -> Path:
     if target.absolute().parent in DEVICES:
         raise InputError(f"`path` must be an ordinary file, got {str(target)!r}.")
     if target.is_symlink():

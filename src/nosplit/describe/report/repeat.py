@@ -44,10 +44,10 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     if story not in (MEANS, VECTOR):
         # Without kernels more is looked at; and simulated samples get kernels of their own scale.
         unnamed = res.default or res.calibration == SIMULATE
-        kernels = {} if unnamed else {"kernels": _kernels(res)}
-        keywords = kernels | {"pairs": _pairs(res.pairs)} | keywords
+        kernels = {} if unnamed else {"kernels": _kernels_code(res)}
+        keywords = kernels | {"pairs": _pairs_code(res.pairs)} | keywords
     if story is TWO_SAMPLE and res.encoding is not None and res.reference is None:
-        keywords |= _table(res.encoding)
+        keywords |= _encoding_code(res.encoding)
     before = [OWN_KERNELS] if keywords.get("kernels") == "kernels" else []
     if story is VECTOR:
         before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
@@ -58,7 +58,9 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
 
 def _stream_code(res: TestResult, options: Mapping[str, Any]) -> str:
     """The same for rows that came in batches, whatever batches these were."""
-    keywords = {"kernels": _kernels(res)} | {name: repr(value) for name, value in options.items()}
+    keywords = {"kernels": _kernels_code(res)} | {
+        name: repr(value) for name, value in options.items()
+    }
     before = [OWN_KERNELS] if keywords["kernels"] == "kernels" else []
     result = f"res = acc.result(method={_method(res.method)}, flips={res.flips})"
     made = ["acc = nosplit.TwoSampleAccumulator(", *_lines(keywords)]
@@ -105,14 +107,14 @@ def _joined(*parts: str | None) -> str | None:
     return f"({', '.join(there)},)" if len(there) == len(parts) else None
 
 
-def _kernels(res: TestResult) -> str:
+def _kernels_code(res: TestResult) -> str:
     written = [kernel_code(k) for k in res.kernels]
     if None in written:
         return "kernels"
     return "\n".join(["[", *(f"        {text}," for text in written), "    ]"])
 
 
-def _table(encoding: Any) -> dict[str, str]:
+def _encoding_code(encoding: Any) -> dict[str, str]:
     """How tables became numbers."""
     names = encoding.names if encoding.table else tuple(map(int, encoding.names))
     listed = textwrap.fill(repr(list(names)), 80, subsequent_indent=" " * 8)
@@ -134,7 +136,7 @@ def _method(name: str) -> str:
     return repr(name)
 
 
-def _pairs(name: str) -> str:
+def _pairs_code(name: str) -> str:
     if found := re.fullmatch(r"window (\d+)", name):
         return found[1]
     if found := re.fullmatch(r"blocks of (\d+)", name):

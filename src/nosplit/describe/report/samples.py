@@ -109,7 +109,7 @@ def column_of(values: NDArray[Any]) -> ShownColumn:
         there = ~np.isnat(seconds)
         days = seconds[there].astype(np.float64) / 86400.0
         return ShownColumn(days, 1.0 - float(there.mean()), "date")
-    numbers = _numbers(values)
+    numbers = _numbers_or_none(values)
     if numbers is not None:
         there = np.isfinite(numbers)
         return ShownColumn(numbers[there], 1.0 - float(there.mean()), "number")
@@ -117,7 +117,7 @@ def column_of(values: NDArray[Any]) -> ShownColumn:
     return ShownColumn(values[there].astype(str), 1.0 - float(there.mean()), "category")
 
 
-def _numbers(values: NDArray[Any]) -> Array | None:
+def _numbers_or_none(values: NDArray[Any]) -> Array | None:
     """Values as numbers; None if they name categories, as text and booleans do."""
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)

@@ -62,7 +62,7 @@ class Partitions:
         kept = parts
         if policy == "omit":
             places = [int(i) for i in options.columns or ()] if not table else []
-            kept = tuple(delayed(_complete)(part, places) for part in parts)
+            kept = tuple(delayed(_without_missing)(part, places) for part in parts)
         looks = [delayed(_look)(*both, policy) for both in zip(parts, kept, strict=True)]
         (found,) = compute(looks)
         before, lengths, missing = zip(*found, strict=True)
@@ -115,7 +115,7 @@ def _look(part: Any, kept: Any, policy: str) -> tuple[int, int, Counter[str]]:
     return len(part), len(kept), missing
 
 
-def _complete(part: Any, places: list[int]) -> Any:
+def _without_missing(part: Any, places: list[int]) -> Any:
     """The rows in which nothing is missing; of an array, in the columns at some places."""
     if hasattr(part, "dropna"):
         return part.dropna()
@@ -183,7 +183,7 @@ def dask_pair(x: Any, y: Any, options: Options) -> tuple[DaskPair, Options]:
         raise InputError("`x` and `y` must both be Dask arrays or both be Dask data frames.")
     options = settled_columns(_empty(x), _empty(y), options)
     if tables[0]:
-        x, y = _picked(x, options), _picked(y, options)
+        x, y = _picked_columns(x, options), _picked_columns(y, options)
     return DaskPair(Partitions.of(x, options), Partitions.of(y, options)), options
 
 
@@ -192,7 +192,7 @@ def _empty(sample: Any) -> Any:
     return sample._meta if hasattr(sample, "_meta_nonempty") else np.empty((0, sample.shape[1]))
 
 
-def _picked(frame: Any, options: Options) -> Any:
+def _picked_columns(frame: Any, options: Options) -> Any:
     """The columns of a data frame that are asked for; names may be other things than strings."""
     known = {str(name): name for name in frame.columns}
     return frame[[known[name] for name in options.columns or ()]]

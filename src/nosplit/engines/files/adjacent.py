@@ -72,7 +72,9 @@ def adjacent_test(
     dealing = Dealing(*(side.n for side in look.census))
     moments, effective = Moments.empty(len(bank)), np.zeros(len(bank))
     with progress_bar(sides.progress, pairing.n_pairs(dealing.n_units)) as step:
-        for units in _units(sides, Reader(encoding), dealing, bank, look.rows.shape[1]):
+        for units in _neighbouring_units(
+            sides, Reader(encoding), dealing, bank, look.rows.shape[1]
+        ):
             part = accumulate(units, pairing, workers=sides.workers)
             moments += part
             carried = effective_pairs(units, pairing, SOME_PAIRS)
@@ -102,7 +104,7 @@ def adjacent_test(
     )
 
 
-def _units(
+def _neighbouring_units(
     sides: Sides, reader: Reader, dealing: Dealing, bank: Bank, width: int
 ) -> Iterator[Paired | Grouped]:
     """Blocks of units that are neighbours; a last one without a partner is left out."""

@@ -78,21 +78,21 @@ def look_at(
     known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
     looks = shuffle and known is None
     in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
-    pilot, series = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
+    pilot, series = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
     encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     lag = known or 0
     if looks:
         lags = zip(series, census, strict=True)
-        lag = max(correlated_rows(_numbers(source, encoding), side.n) for source, side in lags)
+        lag = max(correlated_rows(_as_numbers(source, encoding), side.n) for source, side in lags)
     block = block_length(lag, min(n, m))
     if block > 1:
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
-        pilot, _ = _read(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
+        pilot, _ = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
         encoding, rows = _encoded(pilot, layout, pair.names, options, census)
     return PilotLook(census, layout, encoding, rows, lag)
 
 
-def _read(
+def _brought(
     pair: Pair, pilot: tuple[Index, ...], series: tuple[Index, ...]
 ) -> tuple[list[Frame], list[Frame]]:
     """Pilot rows and rows in their order, of both samples, brought at once."""
@@ -123,7 +123,7 @@ def some_of(source: Frame, places: Index) -> Frame:
     return replace(source, n_rows=len(places), read=read)
 
 
-def _numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
+def _as_numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
     """Rows of a source as numbers, not checked."""
     if encoding is None:
         columns = [source.read(i).values for i in range(len(source.names))]
@@ -142,7 +142,7 @@ def _encoded(
 ) -> tuple[Encoding | None, NDArray[Any]]:
     """How rows become numbers, and the pilot rows of both samples as numbers."""
     if options.idle and not any(source.table for source in pilot):
-        rows = [_numbers(source, None) for source in pilot]
+        rows = [_as_numbers(source, None) for source in pilot]
         _check_widths(names, rows)
         for part, deal, name in zip(rows, (layout.x, layout.y), names, strict=True):
             check_read(part, name, deal.pilot_rows())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit.designs.two_sample import Asked
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
@@ -57,7 +58,7 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
         categorical=() if encoding is None else encoding.categorical,
         frequencies=plan.pairing.frequencies or 64,
         cells=layout.n_cells,
-        key=int(rng.integers(2**63)),
+        key=new_key(rng),
     )
     return Prepared(
         look.census, plan, SketchTask(pair.names, Reader(encoding), fitted, layout), look.lag

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit.engines.changes import with_changes
 from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.calibrations import BLOCKS
@@ -58,7 +59,7 @@ def sketch_result(
         Whether the sketches are those of y and x: what changed is told the other way round.
     """
     owners = None if encoding is None else encoding.owners
-    drawn = sketched.drawn(flips, int(rng.integers(2**63)), owners, workers)
+    drawn = sketched.drawn(flips, new_key(rng), owners, workers)
     outcome = test_draws(drawn if default else drawn.of_kernels(), method, "sketch")
     if not default and drawn.columns is not None:
         outcome = replace(outcome, columns=column_evidence(drawn.columns))

@@ -53,7 +53,7 @@ class StreamBatch:
             encoding = read_one(as_frame(value, name), options).encoding()
         if encoding is not None and value is not None:
             return cls(name, encoding.encode(value, name, kept), encoding)
-        rows, discrete = (None, False) if value is None else _numbered(value)
+        rows, discrete = (None, False) if value is None else _as_variable(value)
         return cls(name, rows if kept is None or rows is None else rows[kept], encoding, discrete)
 
     def check_numbers(self) -> None:
@@ -68,7 +68,7 @@ class StreamBatch:
                 )
 
 
-def _numbered(value: ArrayLike) -> tuple[NDArray[Any], bool]:
+def _as_variable(value: ArrayLike) -> tuple[NDArray[Any], bool]:
     """A variable as numbers, and whether they only name categories."""
     array = np.asarray(value)
     kind = array.dtype.kind

@@ -158,7 +158,7 @@ def check_ratio(ratio: Any) -> tuple[int, int]:
     >>> check_ratio((4, 6))
     (2, 3)
     """
-    if not isinstance(ratio, (tuple, list)) or len(ratio) != 2 or not all(map(_counts, ratio)):
+    if not isinstance(ratio, (tuple, list)) or len(ratio) != 2 or not all(map(_is_count, ratio)):
         raise InputError(
             f"`ratio` must be two ints ≥ 1, rows of x to rows of y, such as (1, 3), got {ratio!r}."
         )
@@ -173,6 +173,6 @@ def check_ratio(ratio: Any) -> tuple[int, int]:
     return a, b
 
 
-def _counts(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return whole and int(value) >= 1

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.errors import Caveat, NonFiniteError
 from nosplit.families.fitting import MEDIAN_ROWS
+from nosplit.inference.statistics import NOT_FINITE
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
@@ -207,14 +208,14 @@ class Flow:
         pairing = Forward(self.R, first) if self.R else Adjacent()
         moments, effective = state.moments, None
         if pairing.n_pairs(units.n_units):
-            moments += _finite(accumulate(units, pairing))
+            moments += _checked_moments(accumulate(units, pairing))
             effective = self.family.effective(units, pairing)
         stop = units.n_units - (self.R or 0)
         state = self._look(state, units, range(first, stop), state.position - old)
         return replace(
             state,
             moments=moments,
-            effective=_both(state.effective, effective),
+            effective=_sum_of_known(state.effective, effective),
             recent=self._recent(rows, state.position + new),
             n_units=state.n_units + new,
             position=state.position + new,
@@ -256,7 +257,7 @@ class Flow:
         last = units.part(range(max(0, units.n_units - self.R), units.n_units))
         if last.n_units < 2:
             return state.moments
-        return state.moments + _finite(accumulate(last, Complete()))
+        return state.moments + _checked_moments(accumulate(last, Complete()))
 
     def merge(self, state: State, other: State) -> State:
         """Both together; what waits in the other comes next in this one."""
@@ -271,7 +272,7 @@ class Flow:
                 lag=state.lag + other.lag,
                 apart=state.apart + other.apart,
                 last=None,
-                effective=_both(state.effective, other.effective),
+                effective=_sum_of_known(state.effective, other.effective),
                 n_units=state.n_units + other.n_units,
             )
         state = replace(
@@ -299,7 +300,7 @@ def _excess(units: Testable, firsts: range, d: int) -> Moments:
     return Moments.from_columns(np.concatenate(parts, axis=1))
 
 
-def _both(one: Array | None, other: Array | None) -> Array | None:
+def _sum_of_known(one: Array | None, other: Array | None) -> Array | None:
     """The sum, where there is anything to add."""
     if one is None or other is None:
         return other if one is None else one
@@ -317,10 +318,7 @@ def first_blocks(rows: Rows, sizes: tuple[int, ...], blocks: int) -> Rows:
     return tuple(side[: blocks * size] for side, size in zip(rows, sizes, strict=True))
 
 
-def _finite(moments: Moments) -> Moments:
+def _checked_moments(moments: Moments) -> Moments:
     if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-        raise NonFiniteError(
-            "The kernels' values are not finite: the data is too large for them, or a kernel "
-            "returns nan or inf. Rescale the data, for example to unit variance."
-        )
+        raise NonFiniteError(NOT_FINITE)
     return moments

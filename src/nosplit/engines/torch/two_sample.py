@@ -72,7 +72,7 @@ class Placed:
         place = device_of(x, y, device)
         plain = asked.options.idle and not (is_table(x) or is_table(y))
         if plain and any(is_tensor(v) or elsewhere(v) for v in (x, y)):
-            return cls(place, None, _checked(as_rows(x, "x", place), as_rows(y, "y", place)))
+            return cls(place, None, _alike_tensors(as_rows(x, "x", place), as_rows(y, "y", place)))
         return cls(place, two_samples(x, y, asked.options).checked(), None)
 
     @cached_property
@@ -108,7 +108,7 @@ class Placed:
         return sides_of(self.data)
 
 
-def _checked(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _alike_tensors(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Two tensors of the same width and type."""
     if x.shape[1] != y.shape[1]:
         raise InputError(
@@ -162,7 +162,7 @@ def _by_pairs(
         outcome, kernels = _pooled_outcome(placed, recipe, plan, rng)
         n_units = len(x) + len(y)
     else:
-        units = _units(x, y, recipe, rng if asked.shuffle else None)
+        units = _dealt_units(x, y, recipe, rng if asked.shuffle else None)
         look = _look_for(units, placed.encoding) if looks else None
         outcome = run(units, asked.method, plan, rng, 1, progress, look)
         kernels, n_units = units.bank.kernels, units.n_units
@@ -184,7 +184,7 @@ def _by_pairs(
 # -- as many rows of either sample -------------------------------------------------------------
 
 
-def _units(
+def _dealt_units(
     x: torch.Tensor, y: torch.Tensor, recipe: Recipe, rng: np.random.Generator | None
 ) -> TensorPairs:
     """Units dealt in the order that samples in memory are, with their kernels."""

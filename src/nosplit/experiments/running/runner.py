@@ -96,7 +96,7 @@ def _do(
             name: stack.enter_context(Journal(folder / f"{name}.jsonl", seed=seed, resume=resume))
             for name in plans
         }
-        step = stack.enter_context(_bars(plans))
+        step = stack.enter_context(_progress_bars(plans))
         left = []
         for name, tasks in plans.items():
             old = [task for task in tasks if task.key in journals[name].done]
@@ -115,7 +115,7 @@ def _do(
 
 def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> None:
     """Write the table, the verdicts and the figure of an experiment."""
-    rows = _rows(name, experiment, chunks)
+    rows = _rows_of_chunks(name, experiment, chunks)
     if rows:
         write_csv(out / f"{name}.csv", rows)
     write_verdicts(out, name, experiment.claims(rows))
@@ -126,7 +126,7 @@ def _publish(out: Path, name: str, experiment: Experiment, chunks: Sequence[Chun
     figure.savefig(out / f"{name}.pdf")
 
 
-def _rows(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[TableRow]:
+def _rows_of_chunks(name: str, experiment: Experiment, chunks: Sequence[Chunk]) -> list[TableRow]:
     """Counts added up over chunks, in the order of datasets, sizes and the figure's methods."""
     points: dict[tuple[str, int, int, str], list[Count]] = {}
     for count in (c for chunk in chunks for c in chunk.counts):
@@ -147,7 +147,7 @@ def _row(name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[
 
 
 @contextmanager
-def _bars(plans: Mapping[str, Sequence[Task]]) -> Iterator[Callable[[str, int], None]]:
+def _progress_bars(plans: Mapping[str, Sequence[Task]]) -> Iterator[Callable[[str, int], None]]:
     """A progress bar for each study on standard error, if somebody can see it."""
     if not sys.stderr.isatty() or not plans:
         yield lambda name, trials: None

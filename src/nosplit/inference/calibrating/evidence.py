@@ -85,7 +85,7 @@ def kinds_of(method: Adaptive, drawn: DrawnStatistics) -> dict[str, Array]:
         kinds["largest, flattened"] = largest
     kinds["largest column"] = scores.max(axis=1)
     if drawn.columns.n_columns > 1:
-        kinds["broad"] = _unit(broad) + _unit(_first(drawn.columns).mean(axis=1))
+        kinds["broad"] = _unit(broad) + _unit(_first_of_columns(drawn.columns).mean(axis=1))
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
     return kinds
@@ -102,7 +102,7 @@ def _starts(drawn: ColumnDraws) -> Index:
     return np.asarray(np.searchsorted(drawn.columns, np.arange(drawn.n_columns)))
 
 
-def _first(drawn: ColumnDraws) -> Array:
+def _first_of_columns(drawn: ColumnDraws) -> Array:
     """The first statistic of each column: of numbers the cumulative one."""
     return drawn.values[:, _starts(drawn)]
 

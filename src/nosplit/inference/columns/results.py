@@ -259,7 +259,7 @@ class ColumnTests:
         known = {row.name for row in held}
         rest = [r for r in self.rows if r.name not in known and len(r.columns) == 1]
         shown = [*held, *sorted(rest, key=lambda row: row.pvalue)][: max(len(held), MOST_LINES)]
-        return [_cells(r, r.name in known) for r in shown], len(held) + len(rest) - len(shown)
+        return [_table_cells(r, r.name in known) for r in shown], len(held) + len(rest) - len(shown)
 
     def _how(self) -> str:
         more = ""
@@ -293,7 +293,7 @@ def _html(line: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _cells(row: ColumnTest, held: bool) -> tuple[str, ...]:
+def _table_cells(row: ColumnTest, held: bool) -> tuple[str, ...]:
     name = printable(row.name)
     apart = "" if row.told_apart is None else f"{row.told_apart:.0%}"
     return (

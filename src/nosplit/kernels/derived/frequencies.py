@@ -113,7 +113,7 @@ def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) ->
         case Sum(kernels):
             return _sum(kernels, p, count, rng)
         case Product(kernels):
-            return reduce(_product, (frequencies_of(k, p, count, rng) for k in kernels))
+            return reduce(_waves_of_product, (frequencies_of(k, p, count, rng) for k in kernels))
         case Mixed(numbers, categories):
             return _sum((numbers, categories, Product((numbers, categories))), p, count, rng)
     raise InputError(
@@ -153,15 +153,15 @@ def _sum(kernels: Sequence[Any], p: int, count: int, rng: np.random.Generator) -
     )
 
 
-def _product(left: Frequencies, right: Frequencies) -> Frequencies:
+def _waves_of_product(left: Frequencies, right: Frequencies) -> Frequencies:
     """A product of waves turns by the sum of their turns."""
     count = min(len(left), len(right))
-    left, right = (_first(part, count) for part in (left, right))
+    left, right = (_some_waves(part, count) for part in (left, right))
     weights = left.weights * right.weights * count
     return Frequencies(left.turns + right.turns, left.phases + right.phases, weights)
 
 
-def _first(drawn: Frequencies, count: int) -> Frequencies:
+def _some_waves(drawn: Frequencies, count: int) -> Frequencies:
     """Some of the frequencies, with the weight of all."""
     weights = drawn.weights[:count]
     whole = drawn.weights.sum() / weights.sum()

@@ -64,7 +64,9 @@ class Whitening:
         rank = np.count_nonzero(keep, axis=1)
         root = np.sqrt(np.where(keep, values, 0.0))
         inverse = np.where(keep, 1.0 / np.where(keep, root, 1.0), 0.0)
-        rows = vectors.transpose(0, 2, 1) * _seen(vectors, np.where(keep, values, 0.0))[:, None, :]
+        rows = (
+            vectors.transpose(0, 2, 1) * _visible(vectors, np.where(keep, values, 0.0))[:, None, :]
+        )
         return Whitened(
             scale=scale,
             root=root[:, :, None] * rows,
@@ -77,7 +79,7 @@ class Whitening:
         )
 
 
-def _seen(vectors: Array, values: Array) -> NDArray[np.bool_]:
+def _visible(vectors: Array, values: Array) -> NDArray[np.bool_]:
     """Coordinates on which the kept eigenvectors are more than rounding noise, (K, d).
 
     A coordinate without variance must not come back to life as noise over noise. The noise of

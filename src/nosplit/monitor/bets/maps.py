@@ -77,7 +77,9 @@ class BetMap:
     @cached_property
     def scores(self) -> NDArray[np.float32]:
         """Scores of every bin of every column, (p, bins, scores)."""
-        found = [_scores(bins, self.sketch.key, j) for j, bins in enumerate(self.sketch.bins)]
+        found = [
+            _scores_of_bins(bins, self.sketch.key, j) for j, bins in enumerate(self.sketch.bins)
+        ]
         return np.stack(found)
 
     @cached_property
@@ -132,7 +134,7 @@ class BetMap:
         return out
 
 
-def _scores(bins: ColumnBins, key: int, column: int) -> NDArray[np.float32]:
+def _scores_of_bins(bins: ColumnBins, key: int, column: int) -> NDArray[np.float32]:
     """Scores of the bins of one column, of about unit size."""
     scores = np.zeros((MOST_BINS, SCORES), np.float32)
     count = len(bins)
@@ -188,7 +190,7 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
         cells=CELLS,
         key=key,
     )
-    return BetMap(center, scale, replace(sketch, pairs=_pairs(scaled, split)))
+    return BetMap(center, scale, replace(sketch, pairs=_most_dependent(scaled, split)))
 
 
 def _scale(column: Array) -> tuple[float, float]:
@@ -199,7 +201,7 @@ def _scale(column: Array) -> tuple[float, float]:
     return (center, scale) if np.isfinite(scale) and scale > 0 else (0.0, 1.0)
 
 
-def _pairs(scaled: Array, split: int | None) -> Index:
+def _most_dependent(scaled: Array, split: int | None) -> Index:
     """Pairs of columns whose dependence is looked at: the most dependent, if there are many."""
     if split is None:
         return dependent_pairs(scaled, PAIRS)

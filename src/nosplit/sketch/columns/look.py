@@ -33,7 +33,7 @@ class _Part:
     def some(self, columns: Index) -> _Part:
         """Some of its columns, numbered anew, and only the numbers that they need."""
         kept = np.flatnonzero(np.isin(self.columns, columns))
-        where = [_places(self.lenses[i], self.units) for i in kept]
+        where = [_places_of_lens(self.lenses[i], self.units) for i in kept]
         needed = np.unique(np.concatenate([np.zeros(0, np.int64), *where]))
         lenses = [
             replace(self.lenses[i], where=np.searchsorted(needed, own))
@@ -49,7 +49,7 @@ class _Part:
         )
 
 
-def _places(lens: Lens, units: CellUnits) -> NDArray[np.int64]:
+def _places_of_lens(lens: Lens, units: CellUnits) -> NDArray[np.int64]:
     """Places of the numbers of a lens."""
     return np.arange(units.values.shape[1])[lens.where]
 

@@ -61,7 +61,7 @@ def look_at_cells(
     if pairs:
         both = [(names[j], names[k]) for j, k in sketch.pairs.tolist()]
         found = pair_lenses(sketch, features)
-        views += _pairs(ColumnView(features, found, np.arange(len(found))), both, labels)
+        views += _numbered_pairs(ColumnView(features, found, np.arange(len(found))), both, labels)
         first = sketch.n_features - 4 * len(sketch.pairs)
         sides = [side.features[:, first::4] for side in (sketched.x, sketched.y)]
         means = [side.sum(axis=0) / (STEP * sketched.c * len(side)) for side in sides]
@@ -94,17 +94,17 @@ def look_at_samples(
         rows = pooled[np.lexsort(pooled.T)]
         both = [(j, k) for j, k in dependent_pairs(rows, MOST_PAIRS).tolist()]
         named = [(names[j], names[k]) for j, k in both]
-        views += _pairs(pair_view(draws, bins, places, both), named, labels)
+        views += _numbered_pairs(pair_view(draws, bins, places, both), named, labels)
         first = bin_scores(bins, 0)[:, :, 0]
         own = np.stack([first[j][places[:, j]] for j in range(len(bins))], axis=1)
         left, right = (own[:, [pair[i] for pair in both]] for i in (0, 1))
         sides = left[: len(x)] * right[: len(x)], left[len(x) :] * right[len(x) :]
         alike = _alike([side.mean(axis=0) for side in sides], both, named, bins)
-    counts = _counts(places, bins, len(x))
+    counts = _counts_in_bins(places, bins, len(x))
     return SeenColumns(ColumnLook.of(swaps, views), labels, bins, counts, alike)
 
 
-def _pairs(
+def _numbered_pairs(
     view: ColumnView, both: Sequence[tuple[int, int]], labels: list[tuple[int, ...]]
 ) -> list[ColumnView]:
     """Pairs of different columns, numbered after what there is, and added to it."""
@@ -130,7 +130,7 @@ def _alike(
     return {pair: (float(a), float(b)) for pair, number, a, b in found if number}
 
 
-def _counts(places: NDArray[np.uint8], bins: Sequence[ColumnBins], n: int) -> Array:
+def _counts_in_bins(places: NDArray[np.uint8], bins: Sequence[ColumnBins], n: int) -> Array:
     """Rows of x, the first n, and of y in all bins."""
     starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])])
     sides = places[:n], places[n:]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nosplit._support.replacing import kind_of, replace_file
 from nosplit.errors import FileError
 
-__all__ = ["HEADER", "is_bundle", "read_bundle", "write_bundle"]
+__all__ = ["HEADER", "is_bundle", "no_constant", "read_bundle", "write_bundle"]
 
 HEADER = "nosplit-profile.json"
 # Types of numbers, all with their lowest byte first.
@@ -79,7 +79,7 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
         if file.exists() and not file.is_file():
             raise FileError(f"`{path}` must be a file, got {kind_of(file)}.")
         with file.open("rb") as stream, zipfile.ZipFile(stream) as archive:
-            return _read(path, archive, file.stat().st_size)
+            return _read_archive(path, archive, file.stat().st_size)
     except OSError as error:
         raise FileError(f"`{path}` cannot be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -87,7 +87,7 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
         raise FileError(f"`{path}` is not a profile, or is damaged: {error}.") from error
 
 
-def _read(
+def _read_archive(
     path: str | os.PathLike[str], archive: zipfile.ZipFile, size: int
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     entries = {entry.filename: entry for entry in archive.infolist()[: MOST_ARRAYS + 2]}
@@ -121,7 +121,7 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 def _header(path: str | os.PathLike[str], data: bytes) -> dict[str, Any]:
     try:
-        header = json.loads(data, parse_constant=_no_constant)
+        header = json.loads(data, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise FileError(f"`{path}` is damaged: its header cannot be read.") from error
     if not isinstance(header, dict):
@@ -141,5 +141,6 @@ def _kind(
     return np.dtype(shape[0]), tuple(sides)
 
 
-def _no_constant(name: str) -> NoReturn:
+def no_constant(name: str) -> NoReturn:
+    """Refuse NaN and infinity, which JSON lacks and Python reads."""
     raise ValueError(f"{name} is not a number")

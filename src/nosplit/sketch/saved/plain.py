@@ -69,26 +69,26 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
     """The inverse of `map_to_plain`: a map that could have come about."""
     if not isinstance(data, dict):
         raise InputError("`map` must have kernels, frequencies and bins.")
-    center, spread = (_finite(arrays, name, 1) for name in ("center", "spread"))
+    center, spread = (_finite_array(arrays, name, 1) for name in ("center", "spread"))
     if len(center) != len(spread) or not len(center) or spread.min() <= 0:
         raise InputError("`spread` must be positive, and as long as `center`.")
     key = data.get("key")
     if type(key) is not int or not 0 <= key < 1 << 63:
         raise InputError("`key` must be a number of 63 bits.")
     sketch = SketchMap(
-        _kernels(data.get("kernels")),
+        _checked_kernels(data.get("kernels")),
         center,
         spread,
-        _bins(data.get("bins"), _finite(arrays, "edges", 1), len(center)),
+        _checked_bins(data.get("bins"), _finite_array(arrays, "edges", 1), len(center)),
         check_int(data.get("frequencies", 0), "frequencies", least=1),
         key,
         np.zeros((0, len(center))),
-        _pairs(arrays, len(center)),
+        _checked_pairs(arrays, len(center)),
     )
     # What would be drawn from the key where this version draws as the one that made the map.
     sketch.__dict__["drawn"] = _drawn(sketch, data.get("waves"), arrays)
     if len(sketch.pairs):
-        sketch.__dict__["scores"] = _scores(arrays, len(center))
+        sketch.__dict__["scores"] = _checked_scores(arrays, len(center))
     coordinates = sketch.coordinates
     if sketch.others or (
         len(coordinates) and not 0 <= coordinates[0] <= coordinates[-1] < sketch.p
@@ -97,7 +97,7 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
     return sketch
 
 
-def _kernels(data: Any) -> tuple[Kernel, ...]:
+def _checked_kernels(data: Any) -> tuple[Kernel, ...]:
     if not isinstance(data, list) or not 1 <= len(data) <= MOST_KERNELS or _depth(data) > DEEPEST:
         raise InputError("`kernels` must be a list of kernels.")
     kernels = tuple(kernel_from_plain(kernel) for kernel in data)
@@ -116,7 +116,7 @@ def _depth(data: Any) -> int:
     return depth
 
 
-def _bins(data: Any, edges: NDArray[Any], p: int) -> tuple[ColumnBins, ...]:
+def _checked_bins(data: Any, edges: NDArray[Any], p: int) -> tuple[ColumnBins, ...]:
     if not isinstance(data, list) or len(data) != p:
         raise InputError(f"`bins` must be those of {p} columns.")
     found, start = [], 0
@@ -137,7 +137,7 @@ def _bins(data: Any, edges: NDArray[Any], p: int) -> tuple[ColumnBins, ...]:
 def _drawn(
     sketch: SketchMap, waves: Any, arrays: Mapping[str, NDArray[Any]]
 ) -> dict[int, Frequencies]:
-    turns, weights = _finite(arrays, "turns", 2), _finite(arrays, "weights", 1)
+    turns, weights = _finite_array(arrays, "turns", 2), _finite_array(arrays, "weights", 1)
     phases = arrays["phases"]
     if phases.dtype != np.uint32 or not turns.shape == phases.shape == (sketch.p, len(weights)):
         raise InputError("`turns` and `phases` must be those of all columns and frequencies.")
@@ -154,7 +154,7 @@ def _drawn(
     return {u: Frequencies(*part) for u, *part in zip(known, *parts, strict=True)} if known else {}
 
 
-def _pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:
+def _checked_pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:
     pairs = arrays["pairs"]
     fits = pairs.dtype == np.int64 and pairs.ndim == 2 and pairs.shape[1] == 2
     if not fits or len(pairs) > MOST_PAIRS or np.any((pairs < 0) | (pairs >= p)):
@@ -162,7 +162,7 @@ def _pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:
     return pairs
 
 
-def _scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
+def _checked_scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
     scores = arrays["scores"]
     if scores.dtype != np.float32 or scores.shape != (p, 2 * MOST_BINS):
         raise InputError("`scores` must be two for each bin of each column.")
@@ -171,7 +171,7 @@ def _scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
     return scores.reshape(p, MOST_BINS, 2)
 
 
-def _finite(arrays: Mapping[str, NDArray[Any]], name: str, ndim: int) -> NDArray[Any]:
+def _finite_array(arrays: Mapping[str, NDArray[Any]], name: str, ndim: int) -> NDArray[Any]:
     array = arrays[name]
     if array.dtype != np.float64 or array.ndim != ndim or not np.isfinite(array).all():
         raise InputError(f"`{name}` must be finite numbers.")

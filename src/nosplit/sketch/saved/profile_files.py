@@ -114,9 +114,9 @@ def _profile(
         sketch,
         made,
         tiers,
-        _cells(sketch, tiers, arrays),
+        _cell_sums(sketch, tiers, arrays),
         **counts,
-        made=_date(header.get("made")),
+        made=_checked_date(header.get("made")),
         parts=_texts(header.get("parts"), "parts"),
         ignored=_texts(header.get("ignored"), "ignored"),
         dtype=header.get("dtype"),
@@ -148,7 +148,7 @@ def _tiers(header: Mapping[str, Any]) -> Tiers:
     return tiers
 
 
-def _cells(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) -> CellSums:
+def _cell_sums(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) -> CellSums:
     """Sums that cells of so many rows can have."""
     *parts, bins = (arrays[name] for name in SUMS)
     widths = _widths(sketch)
@@ -172,7 +172,7 @@ def _cells(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) 
     return CellSums(features, bins.astype(np.int32))
 
 
-def _date(value: Any) -> str:
+def _checked_date(value: Any) -> str:
     try:
         datetime.fromisoformat(value)
     except (TypeError, ValueError) as error:

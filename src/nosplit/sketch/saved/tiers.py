@@ -69,7 +69,7 @@ class Tiers:
     def of(cls, n: int, c: int) -> Tiers:
         """Cells for n rows: those of one size are full before there are any of the next."""
         counts = []
-        for size, most in _sizes(c):
+        for size, most in _sizes_of_tiers(c):
             counts.append(min(n // size, most))
             n -= counts[-1] * size
             if counts[-1] < most or size > LARGEST_CELL // GROWTH:
@@ -133,7 +133,7 @@ class Tiers:
         return joined([made, self.part(cells, number)])
 
 
-def _sizes(c: int) -> Iterable[tuple[int, int]]:
+def _sizes_of_tiers(c: int) -> Iterable[tuple[int, int]]:
     """Rows of a cell and most cells of each tier, without end."""
     yield c, MOST_CELLS
     while True:
@@ -212,7 +212,7 @@ def merge_tiers(
     """
     kept: list[CellSums] = []
     over: tuple[CellSums, ...] = tuple(some(cells, slice(0, 0)) for _, cells in (ours, theirs))
-    for tier, (_, most) in enumerate(_sizes(ours[0].c)):
+    for tier, (_, most) in enumerate(_sizes_of_tiers(ours[0].c)):
         both = zip(over, (ours, theirs), strict=True)
         pools = [
             joined([rest, tiers.part(cells, tier)]) if tier < len(tiers.counts) else rest

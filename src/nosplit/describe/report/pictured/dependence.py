@@ -47,11 +47,14 @@ def seen_of_dependence(res: TestResult, x: Any, y: Any, page: PageChoices) -> di
     """Pictures and sizes of the pairs of columns that depend most."""
     if x is None or y is None:
         return None
-    left, right = (_columns(read_if_path(value), name) for value, name in ((x, "x"), (y, "y")))
+    left, right = (
+        _columns_of_variable(read_if_path(value), name) for value, name in ((x, "x"), (y, "y"))
+    )
     if len(left[0].values) != len(right[0].values):
         raise InputError("`x` and `y` must have as many rows, observed together.")
     found = sorted(
-        (_seen(a, b) for a, b in product(left, right)), key=lambda pair: -pair["strength"]
+        (_counted_together(a, b) for a, b in product(left, right)),
+        key=lambda pair: -pair["strength"],
     )
     strongest = found[0]["strength"]
     told = (
@@ -75,7 +78,7 @@ def seen_of_dependence(res: TestResult, x: Any, y: Any, page: PageChoices) -> di
     }
 
 
-def _columns(value: Any, label: str) -> list[_Column]:
+def _columns_of_variable(value: Any, label: str) -> list[_Column]:
     """The columns of a variable; text in arrays is a category, too."""
     if not is_table(value):
         array = np.asarray(value)
@@ -107,7 +110,7 @@ def _of_text(column: Any, name: str) -> _Column:
     return _Column(name, codes.astype(np.float64), True, dict(enumerate(map(str, labels))))
 
 
-def _seen(a: _Column, b: _Column) -> dict[str, Any]:
+def _counted_together(a: _Column, b: _Column) -> dict[str, Any]:
     there = ~(np.isnan(a.values) | np.isnan(b.values))
     sides = [_cells(c.values[there], c.categories) for c in (a, b)]
     table = np.zeros((sides[0].number, sides[1].number))
@@ -170,7 +173,9 @@ def _drawn(pair: dict[str, Any], number: int, page: PageChoices) -> dict[str, An
             "alt": "Where there are more rows than chance puts there, and where fewer.",
         }
         if page.rows:
-            words += "".join(_key(c, side) for c, side in zip((a, b), pair["cells"], strict=True))
+            words += "".join(
+                _category_names(c, side) for c, side in zip((a, b), pair["cells"], strict=True)
+            )
     return {
         "name": printable(f"{a.name} and {b.name}"),
         "words": words,
@@ -178,7 +183,7 @@ def _drawn(pair: dict[str, Any], number: int, page: PageChoices) -> dict[str, An
     }
 
 
-def _key(column: _Column, side: _Cells) -> str:
+def _category_names(column: _Column, side: _Cells) -> str:
     """What the numbers of categories stand for, where their names are at hand."""
     if side.ends is not None:
         return ""

@@ -46,14 +46,14 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
     columns = [
         {
             "name": printable(names[j]),
-            "words": f"{_size(gaps[j], chance)} {_change(changes[str(j)].words)}".strip(),
+            "words": f"{_size(gaps[j], chance)} {_change_in_words(changes[str(j)].words)}".strip(),
             "pictures": list(_pictures(rows[:, j], drawn[:, j], f"fit {j}", page.rows)),
         }
         for j in map(int, order[:MOST_FIGURES])
     ]
     return {
         "title": "The sample beside the model",
-        "words": _words(max(gaps), chance, len(names) > MOST_FIGURES),
+        "words": _words_on_gap(max(gaps), chance, len(names) > MOST_FIGURES),
         "legend": ("sample", "model"),
         "columns": columns,
     }
@@ -88,11 +88,11 @@ def _size(gap: float, chance: float) -> str:
     return f"Distribution functions differ by up to {gap:.2f}, at least {low:.2f}."
 
 
-def _change(words: str) -> str:
+def _change_in_words(words: str) -> str:
     return "" if "shape" in words else f"From model to sample: {words}."
 
 
-def _words(gap: float, chance: float, more: bool) -> list[str]:
+def _words_on_gap(gap: float, chance: float, more: bool) -> list[str]:
     told, low = 50.0 + 50.0 * gap, 50.0 + 50.0 * max(0.0, gap - chance)
     apart = (
         "Shown one row of the sample and one drawn from the model, a limit on the column that "

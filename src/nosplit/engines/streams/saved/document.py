@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from nosplit._support.replacing import kind_of, replace_file
 from nosplit.errors import FileError
+from nosplit.sketch.saved.bundles import no_constant
 
 __all__ = ["LARGEST", "DocumentForm", "FileError", "read_document", "write_document"]
 
@@ -55,9 +56,9 @@ def write_document(
 
 def read_document(path: str | os.PathLike[str], form: DocumentForm = ACCUMULATOR) -> dict[str, Any]:
     """The document in a file, once it is known to be one that this version can read."""
-    data = _read(path)
+    data = _read_bytes(path)
     try:
-        body = json.loads(data, parse_constant=_no_constant)
+        body = json.loads(data, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         reason = "it ends too early" if data.startswith(b'{"format"') else "it is another kind"
         raise FileError(f"`{path}` is not {form}, or is damaged ({reason}).") from error
@@ -76,7 +77,7 @@ def read_document(path: str | os.PathLike[str], form: DocumentForm = ACCUMULATOR
     return body
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
+def _read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a plain file of no more than `LARGEST` bytes."""
     file = Path(path)
     try:
@@ -91,7 +92,3 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     if not data:
         raise FileError(f"`{path}` is empty.")
     return data
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
