@@ -37,5 +37,5 @@ def test_links_and_targets_exist():
     for target in re.findall(r"\]\((?!http|#)([^)]+)\)", TEXT):
         assert (root / target).exists()
     makefile = (root / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", TEXT, re.MULTILINE):
+    for target in re.findall(r"`make (\w+)`", TEXT):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)

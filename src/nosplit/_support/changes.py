@@ -106,7 +106,7 @@ class Described:
 
     @property
     def words(self) -> str:
-        """What changed, in the units of the column."""
+        """The change in words, in the units of the column."""
         return "" if self.change is None else self.change.words
 
 

@@ -19,6 +19,7 @@ from nosplit.errors import InputError, NonFiniteError, NosplitWarning
 
 __all__ = [
     "Seed",
+    "all_equal",
     "check_alpha",
     "check_budget",
     "check_covariance",
@@ -31,6 +32,7 @@ __all__ = [
     "check_matrix",
     "check_rng",
     "check_sample",
+    "check_varies",
     "check_vector",
     "densified",
     "naming",
@@ -131,6 +133,18 @@ def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
 def _of(value: object) -> str:
     """What kind of object came, where its dtype does not say."""
     return "" if isinstance(value, list | tuple | np.ndarray) else f" ({type(value).__name__})"
+
+
+def all_equal(rows: NDArray[Any], row: NDArray[Any]) -> bool:
+    """Whether all rows are `row`; stops at the first block with another."""
+    blocks = (rows[i : i + 4096] for i in range(0, len(rows), 4096))
+    return all(bool((block == row).all()) for block in blocks)
+
+
+def check_varies(rows: NDArray[Any], name: str) -> None:
+    """Check that rows are not all the same."""
+    if all_equal(rows, rows[0]):
+        raise InputError(f"`{name}` is constant: all rows are the same.")
 
 
 def check_finite(array: NDArray[Any], name: str, hint: str = "") -> None:

@@ -144,7 +144,7 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
 
 
 def _changes(seen: Looked) -> Sequence[Change]:
-    """What changed in columns, as far as their bins tell, and in pairs of them."""
+    """Describe what changed in columns, as far as their bins tell, and in pairs of them."""
     columns = seen.columns
     counts = columns.counts[::-1] if seen.turned else columns.counts
     single = changes_in_bins(columns.bins, counts, seen.encoding)

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_budget, check_flags, check_int, check_rng, check_sample
+from nosplit._support.checks import (
+    check_budget,
+    check_flags,
+    check_int,
+    check_rng,
+    check_sample,
+    check_varies,
+)
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
@@ -235,8 +242,7 @@ def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple
         rows, scores = rows[::thin].copy(), scores[::thin].copy()
     if len(rows) < 4:
         raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
-    if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
-        raise InputError("`x` is constant: all rows are the same.")
+    check_varies(rows, "x")
     return rows, scores
 
 
@@ -293,7 +299,7 @@ def _sampled(
     scaler: Scaler,
     kernels: SteinKernels,
 ) -> Iterator[SteinUnits]:
-    """As many rows from the model, treated as the sample was, again and again.
+    """Draw samples of n rows from the model, treated as the data was, without end.
 
     Many samples are drawn at once: a call of a law of scipy.stats costs more than its rows.
     """
@@ -309,12 +315,12 @@ def _sampled(
 
 
 def _doubts(units: SteinUnits) -> list[Caveat]:
-    """Why random signs and the closed form are not to be trusted, by the rows."""
+    """Say why random signs and the closed form are not to be trusted with these rows."""
     return few_effective_rows(units.effective_rows(), units.n_units)
 
 
 def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
-    """The outcome with what is to know besides what all families have to say."""
+    """Add the caveats of goodness-of-fit tests."""
     if isinstance(units, ChainBlocks):
         return outcome.noting(few_blocks(units.n_units))
     if isinstance(units, Runs):

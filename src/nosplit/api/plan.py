@@ -114,7 +114,7 @@ def _samples(n: int, m: int, p: int, categorical: int, kernels: Kernels | int) -
 
 
 def _count(kernels: Kernels | int, m: int | None, test: str) -> int | None:
-    """How many kernels, where there is one sample."""
+    """Number of kernels, for tests of one sample."""
     if m is not None:
         raise InputError(f"`m` is the size of a second sample, of which test={test!r} has none.")
     if kernels is None:
@@ -125,7 +125,7 @@ def _count(kernels: Kernels | int, m: int | None, test: str) -> int | None:
 
 
 def _independence_sizes(n: int, p: int, d: int | None) -> HsicSizes:
-    """What the cost of a test of independence depends on, with units of the default size."""
+    """Sizes of an independence test with units of the default size, for its cost."""
     N = max(2, round(n / 8))
     tensors = TensorBank(default_tensors(1.0, 1.0))
     return HsicSizes(N, N, p, d or len(tensors), 2, n / N, sum(map(len, tensors.factors)))

@@ -23,7 +23,7 @@ __all__ = ["column_changes", "said_as"]
 
 
 def column_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, Change]:
-    """What changed in some columns of two tables or arrays."""
+    """Describe what changed in some columns of two tables or arrays."""
     sources = as_frame(x, "x"), as_frame(y, "y")
     natives = cache(lambda side: native_columns((x, y)[side], "sample").columns)
     return {name: _change(name, sources, natives) for name in names}

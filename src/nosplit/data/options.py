@@ -58,7 +58,7 @@ class Options:
 def by_policy(
     nan_policy: str, attempt: Callable[[str], T], rng: np.random.Generator | None = None
 ) -> T:
-    """What `attempt` gives with a policy; "auto" is "raise", and "indicate" where tables have gaps.
+    """Do `attempt` with a policy; "auto" is "raise", and "indicate" where tables have gaps.
 
     Gaps are met while rows are read, wherever they lie, so that tables without any cost nothing.
 

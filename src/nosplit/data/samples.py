@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_finite, check_int, check_sample
+from nosplit._support.checks import all_equal, check_finite, check_int, check_sample
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import MOST_COLUMNS
@@ -230,15 +230,9 @@ def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
         )
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64), y.astype(np.float64)
-    if _all_equal(x, x[0]) and _all_equal(y, x[0]):
+    if all_equal(x, x[0]) and all_equal(y, x[0]):
         raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
     return x, y
-
-
-def _all_equal(sample: NDArray[Any], row: NDArray[Any]) -> bool:
-    """Whether all rows are `row`; stops at the first block with another."""
-    blocks = (sample[i : i + 4096] for i in range(0, len(sample), 4096))
-    return all(bool((block == row).all()) for block in blocks)
 
 
 def in_hand(x: Any, y: Any, options: Options, *, all_rows: bool) -> tuple[Any, Any, Options]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_sample, densified
+from nosplit._support.checks import check_sample, check_varies, densified
 from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.types import Array, Index
 from nosplit.data.matching import check_known
@@ -141,9 +141,7 @@ def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[
             f"got {len(left.rows)} and {len(right.rows)}."
         )
     for variable, name in ((left, "x"), (right, "y")):
-        rows = variable.rows
-        if np.all(rows[:100] == rows[0]) and np.all(rows == rows[0]):
-            raise InputError(f"`{name}` is constant: all rows are the same.")
+        check_varies(variable.rows, name)
         if variable.encoding is not None and variable.encoding.idle:
             raise InputError(
                 f"`{name}` holds nothing to compare: every column is constant, or holds "

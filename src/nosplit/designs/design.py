@@ -145,7 +145,7 @@ def _numbered_units(
 
 
 def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bool_], str]:
-    """Which strata have rows of both samples, and a word on those that do not."""
+    """Find the strata with rows of both samples; and words on the others."""
     there = np.zeros((2, len(labels.names)), np.bool_)
     there[keys.y[keys.kept].astype(int), code[keys.kept]] = True
     both = np.logical_and.reduce(there)

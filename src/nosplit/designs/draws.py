@@ -126,7 +126,7 @@ class BlockDraws:
         return np.asarray(values - np.repeat(sums / self.sizes[:, None], self.sizes, axis=0))
 
     def units(self, values: NDArray[Any]) -> CellUnits:
-        """What draws are multiplied with."""
+        """Units as draws are multiplied with them."""
         return exact_units(self.centred(np.asarray(values, dtype=np.float64)))
 
     def sums(self, weights: Array32, units: CellUnits) -> Array:
@@ -193,7 +193,7 @@ class SampleDraws:
         return drawn
 
     def units(self, values: NDArray[Any]) -> CellUnits:
-        """What draws are multiplied with: all units about their mean."""
+        """Units as draws are multiplied with them: about their mean."""
         return exact_units(self.about_mean(np.asarray(values, dtype=np.float64)))
 
     def sums(self, weights: NDArray[Any], units: CellUnits) -> Array:

@@ -54,7 +54,7 @@ def is_name(labels: Any) -> bool:
 
 
 def label_policy(nan_policy: str) -> str:
-    """What is done with rows without a label: nothing is guessed where nothing is asked for."""
+    """Policy for rows without a label: an error, unless another policy is asked for."""
     return "raise" if nan_policy == AUTO else nan_policy
 
 

@@ -30,7 +30,7 @@ class DesignNull:
     labels: dict[str, Index]
 
     def sizes(self, recipe: Recipe) -> Sizes:
-        """What the cost of a test depends on."""
+        """Sizes on which the cost of a test depends."""
         n, m = self.n, len(self.rows) - self.n
         return design_sizes(n, m, self.rows.shape[1], recipe, self.design.n_units)
 

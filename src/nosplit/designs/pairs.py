@@ -57,7 +57,7 @@ def unit_gram(rows: NDArray[Any], bank: Bank, unit: Index, workers: int | None) 
 
 
 def _firsts(numbers: Index) -> Index:
-    """Where new numbers begin among ascending ones."""
+    """Places at which new numbers begin among ascending ones."""
     return np.concatenate([[0], np.flatnonzero(np.diff(numbers)) + 1])
 
 

@@ -56,7 +56,7 @@ class PlannedDesign:
 
     @property
     def words(self) -> str:
-        """What changes places."""
+        """Words on what changes places."""
         if self.paired:
             return "x and y are swapped inside pairs."
         if self.samples is not None:
@@ -66,7 +66,7 @@ class PlannedDesign:
         return "" if self.strata is None else f"Rows change places inside {self.strata:,} strata."
 
     def sizes(self, rows: Sizes) -> Sizes:
-        """What the cost depends on, from what it does without the design."""
+        """Sizes on which the cost depends, from those without the design."""
         if self.paired and rows.n != rows.m:
             raise InputError(f"`paired` samples must be of one size, got {rows.n} and {rows.m}.")
         if not self.exchanges:

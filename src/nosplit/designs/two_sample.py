@@ -85,7 +85,7 @@ class DesignLabels:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What is asked for: the keywords of `two_sample_test` that say how to compare."""
+    """The keywords of `two_sample_test` that say how to compare."""
 
     options: Options
     kernels: Kernels
@@ -103,7 +103,7 @@ class Asked:
         return self.pairs if isinstance(self.pairs, Sketch) else Sketch()
 
     def plan(self, sizes: Sizes) -> Plan:
-        """What is done with samples of these sizes."""
+        """Choose pairs and calibration for samples of these sizes."""
         return choose(
             sizes,
             pairs=self.pairs,
@@ -121,7 +121,7 @@ def leaving_out(options: Options, names: Sequence[str]) -> Options:
 
 
 def swapped_in(pairs: int) -> Exchanged:
-    """What is exchanged where rows are paired."""
+    """Words on what is exchanged where rows are paired."""
     return Exchanged("pairs", f"x and y are swapped inside {pairs:,} pairs")
 
 
@@ -182,7 +182,7 @@ def designed_test(
 
 
 def _serial(x: NDArray[Any], y: NDArray[Any], strata: RowLabels | None) -> list[Caveat]:
-    """A word on rows that depend on those before them, besides what their stratum says."""
+    """Warn of rows that depend on those before them, besides what their stratum says."""
     assert strata is not None
     parts = np.split(strata.codes, [len(x)])
     lag = max(

@@ -37,7 +37,7 @@ def with_changes(
 def changes_in_bins(
     bins: Sequence[ColumnBins], counts: Array, encoding: Encoding | None
 ) -> list[Change]:
-    """What changed in each column, as far as counts of rows of x and of y in its bins tell."""
+    """Describe what changed in each column, by counts of rows of x and of y in its bins."""
     starts = np.concatenate([[0], np.cumsum([len(own) for own in bins])])
     both = list(zip(bins, np.split(counts, starts[1:-1], axis=1), strict=True))
     if encoding is None:
@@ -53,7 +53,7 @@ def _change(own: Sequence[Binned], column: Column) -> Change:
 
 
 def _change_of_bins(own: Sequence[Binned], column: Column | None) -> Change:
-    """Of numbers, and of where they are missing, if that has bins of its own."""
+    """Describe what changed in numbers, and in where they are missing."""
     column = column or Column("", NUMBER)
     missing = [0.0, 0.0]
     if len(own) > 1:

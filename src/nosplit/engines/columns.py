@@ -30,7 +30,7 @@ STAGE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """What draws say of each column: a statistic, p-values, and of how many draws they are."""
+    """Statistics and p-values of all columns, and how many draws each is made of."""
 
     statistics: Array
     pvalues: Array

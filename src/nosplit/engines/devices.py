@@ -28,7 +28,7 @@ def as_tensors(*samples: Any) -> list[Any]:
 
 
 def tensor_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, Change]:
-    """What changed in some columns of two tensors, of which no others travel to memory."""
+    """Describe what changed in some columns of two tensors; no others are copied to memory."""
     if not all(is_tensor(s) or isinstance(s, np.ndarray) for s in (x, y)):
         return column_changes(x, y, names)
     places = [int(name) for name in names]
@@ -46,7 +46,7 @@ def on_device(*arguments: Any) -> TestResult | None:
 
 
 def mover(device: Any) -> Callable[[Sides], Sides]:
-    """What makes of two samples such whose rows are moved to a device in batches."""
+    """A function that makes samples be moved to a device in batches."""
     extra("torch", "torch")
     from nosplit.engines.torch.devices import check_device
     from nosplit.engines.torch.sketches.sides import moved

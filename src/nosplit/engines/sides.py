@@ -56,7 +56,7 @@ class Ordered(Protocol):
     """A sample that can look at its rows in their order, where they lie."""
 
     def lag(self) -> int:
-        """Up to which lag they depend on one another; 0: they do not."""
+        """The largest lag at which rows still depend on one another; 0: they do not."""
         ...
 
 
@@ -76,7 +76,7 @@ class Sides:
         return self.x.name, self.y.name
 
     def lag(self) -> int | None:
-        """Up to which lag rows depend on one another, if both samples know that themselves."""
+        """The largest lag at which rows still depend on one another, if both samples know it."""
         if isinstance(self.x, Ordered) and isinstance(self.y, Ordered):
             return max(self.x.lag(), self.y.lag())
         return None

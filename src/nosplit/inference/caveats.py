@@ -221,7 +221,7 @@ def small_test_part(pairing: Pairing, n_units: int) -> list[Caveat]:
 
 
 def unequal_caveats(outcome: Outcome, n_units: int, remedy: str = EXACTLY) -> list[Caveat]:
-    """What to know of an asymptotic test of samples of different sizes."""
+    """Warn of closed forms that are not safe for samples of different sizes."""
     n_pairs, d = outcome.n_pairs, len(outcome.tau)
     if outcome.calibration != ASYMPTOTIC or safe_when_unequal(n_units, n_pairs, d):
         return []
@@ -253,7 +253,7 @@ def few_effective_rows(effective: float, n: int) -> list[Caveat]:
 
 
 def stein_caveats(outcome: Outcome, p: int = 0) -> list[Caveat]:
-    """What to say of too few pairs for the closed form, where nothing has been said yet.
+    """Warn of too few pairs for the closed form, unless a warning says so already.
 
     The more columns, the more pairs: values of several kernels are then nearly copies, and what
     tells them apart is skewed. 500 (1 + √p) for each kernel, measured at p = 5, 10 and 50.
@@ -276,7 +276,7 @@ def kernel_numbers(which: NDArray[np.bool_]) -> str:
 
 
 def dependent_rows(lag: int, block: int = 1) -> Caveat:
-    """What to know where rows depend on those before them, and blocks of them were exchanged."""
+    """Warn of rows that depend on those before them, and say whether blocks were exchanged."""
     found = f"Rows depend on those before them (up to {lag} or more rows apart)"
     if block > 1:
         text = (
@@ -292,7 +292,7 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
 
 
 def thinned_rows(lag: int, step: int) -> Caveat:
-    """What to know where rows of both of two variables depend on those before them."""
+    """Warn that rows of both variables depend on those before them, and were thinned."""
     text = (
         f"Rows of both variables depend on those before them (up to {lag} or more rows apart), so "
         f"every {step}th row was used: the p-value is approximate, and right only if rows so far "
@@ -302,7 +302,7 @@ def thinned_rows(lag: int, step: int) -> Caveat:
 
 
 def dependent_values(lag: int) -> list[Caveat]:
-    """What to know where rows of values depend on those before them."""
+    """Warn of rows of values that depend on those before them."""
     if not lag:
         return []
     text = (

@@ -25,7 +25,7 @@ def as_method(method: Method | str) -> Method | None:
 
 
 def settle(method: Method | None, calibration: Exact | str) -> Method:
-    """What "auto" is: adaptive where calibration is exact, and OST elsewhere."""
+    """Settle "auto": adaptive where calibration is exact, and OST elsewhere."""
     if method is None:
         return Adaptive() if isinstance(calibration, Exact) else OST()
     return method
@@ -39,7 +39,7 @@ def check_naive(method: Method | None) -> None:
 
 @dataclass(frozen=True)
 class Limits:
-    """What can be asked of data that is seen through sums only: each engine has its own.
+    """The limits of an engine, which sees data through sums only.
 
     A split needs the rows again, and is refused everywhere.
 

@@ -1,4 +1,4 @@
-"""What the statistics made of the moments, and the result made of that."""
+"""Outcomes of tests, and the results made of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Outcome", "to_result"]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What the statistics made of the moments, on its way to a `TestResult`."""
+    """The outcome of a test on its way to a `TestResult`."""
 
     method: Method
     selection: Selection

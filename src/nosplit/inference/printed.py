@@ -74,7 +74,7 @@ def _witness_lines(result: TestResult) -> list[str]:
 
 
 def _tested(result: TestResult) -> str:
-    """How it was tested, in a line."""
+    """Say in a line how it was tested."""
     parts = [f"{result.method}, {_how(result)}"]
     if result.pairs not in ("rows", "given"):
         parts.append(_compared(result))
@@ -104,7 +104,7 @@ def _how(result: TestResult) -> str:
 
 
 def _size_lines(result: TestResult, alpha: float) -> list[str]:
-    """How large the difference is, as far as single columns tell."""
+    """Say how large the difference is, as far as single columns tell."""
     held = [(name, _evidence_of(result, name)) for name in result.differing(alpha)[:1]]
     return [
         indented(
@@ -166,7 +166,7 @@ def kernel_label(kernel: Any) -> str:
 
 
 def _columns_text(encoding: Any) -> str:
-    """How many columns of which kinds; of either variable where there are two."""
+    """Numbers of columns by kind; for each variable where there are two."""
     if not isinstance(encoding, tuple):
         return str(encoding)
     sides = zip("xy", encoding, strict=True)

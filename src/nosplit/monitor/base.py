@@ -135,7 +135,7 @@ class BaseMonitor:
 
     @property
     def learners(self) -> list[dict[str, Any]]:
-        """What was bet on, the richest first: name, share of the wealth, log of its evidence.
+        """The learners, the richest first: name, share of the wealth, log of its evidence.
 
         The evidence is never below the share of a learner times the evidence of that learner.
         """
@@ -163,7 +163,7 @@ class BaseMonitor:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before relying on it."""
+        """Warnings to know before relying on it."""
         lag = 0 if self._watch is None else self._watch.lag
         if not lag:
             return ()
@@ -177,7 +177,7 @@ class BaseMonitor:
     # -- pairs -------------------------------------------------------------------------------
 
     def _schema(self, value: Any, name: str) -> Encoding:
-        """What the columns hold. Under "indicate" any number may be missing one day."""
+        """Names and kinds of the columns. Under "indicate" any number may be missing one day."""
         policy = self._nan_policy
         if policy == AUTO:
             policy = "indicate" if is_table(value) else "raise"

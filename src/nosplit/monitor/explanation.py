@@ -46,7 +46,7 @@ class WatchedColumn:
 
     @property
     def words(self) -> str:
-        """What became of it, in a few words."""
+        """Describe the change in a few words."""
         if self.higher is None or self.wider is None:
             return "other categories, or other shares of them"
         place = f"{abs(self.higher):.2g} spreads {'higher' if self.higher > 0 else 'lower'}"
@@ -64,7 +64,7 @@ class WatchedPair:
 
 @dataclass(frozen=True, eq=False)
 class MonitorExplanation:
-    """What differs between the two sides of the pairs so far. It describes, and tests nothing.
+    """Differences between the two sides of the pairs so far. It describes, and tests nothing.
 
     It looks at all pairs, or at the last ones, whichever bets on them won more.
 
@@ -125,7 +125,7 @@ class MonitorExplanation:
         return cls(tuple(watched), tuple(sorted(pairs, key=lambda q: -q.strength)), witness)
 
     def lines(self) -> list[str]:
-        """What to print of it."""
+        """Lines to print."""
         texts = [
             f"{printable(c.name)}: {c.words} ({c.strength:.1f} standard errors)"
             for c in self.columns[:MOST_LINES]

@@ -109,7 +109,7 @@ class IndependenceMonitor(BaseMonitor):
         return 0 if self._waiting is None else len(self._waiting)
 
     def explain(self) -> MonitorExplanation:
-        """Which pairs of columns depend on one another, by all observations so far."""
+        """Find the pairs of columns that depend on one another, by all observations so far."""
         if self._watch is None or self._watch.bettor is None:
             raise InputError("There is nothing to explain yet: `update` with more rows first.")
         return MonitorExplanation.of(self._watch, self._row_names())

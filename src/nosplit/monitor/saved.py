@@ -80,7 +80,7 @@ def read_monitor(
 
 
 class _GivenError(InputError):
-    """What was given beside a file does not fit it; the file may be in order."""
+    """Raised if what is given beside a file does not fit it; the file may be in order."""
 
 
 # -- monitors ------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def monitor_to_plain(monitor: BaseMonitor) -> dict[str, Any]:
 
 
 def _rows_to_plain(monitor: BaseMonitor) -> dict[str, Any]:
-    """What waits, the encodings, and where the reference is."""
+    """Rows that wait, encodings, and the state of the reference, as plain values."""
     if isinstance(monitor, IndependenceMonitor):
         encodings, waiting = monitor._encodings, monitor._waiting
         return {

@@ -209,7 +209,7 @@ class Monitor(BaseMonitor):
     # -- what it says ------------------------------------------------------------------------
 
     def explain(self) -> MonitorExplanation:
-        """What differs, by all pairs so far: columns, pairs of columns, and a witness function."""
+        """Describe what differs by all pairs so far: columns, pairs of them, a witness function."""
         if self._watch is None or self._watch.bettor is None:
             raise InputError("There is nothing to explain yet: `update` with more rows first.")
         return MonitorExplanation.of(self._watch, self._row_names())

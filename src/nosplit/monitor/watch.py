@@ -28,7 +28,7 @@ STAGES = (32, 128, 512)
 
 @dataclass(frozen=True)
 class WatchPlan:
-    """What does not change while one watches.
+    """Settings that do not change while one watches.
 
     Attributes
     ----------

@@ -239,7 +239,7 @@ def statistics_under(
 def see_all(
     draws: CellDraws, views: Sequence[View], means: Sequence[Means], workers: int | None
 ) -> list[Array]:
-    """What all views show under all draws, (F, statistics) each, in memory."""
+    """Look at all views under all draws, (F, statistics) each, in memory."""
     different = {id(view.units): view.units for view in views}
 
     def part(chunk: tuple[int, int]) -> list[Array]:

@@ -139,7 +139,7 @@ def _permutation(n: int, key: int) -> Index:
 
 @dataclass(frozen=True)
 class Layout:
-    """How two samples are cut into cells of the same number of rows."""
+    """The cells of two samples, all of the same number of rows."""
 
     x: Deal
     y: Deal

@@ -31,7 +31,7 @@ SHARE = 8
 
 
 def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
-    """How sure it is that neighbouring blocks are alike: a p-value, for all kernels and columns.
+    """Test whether neighbouring blocks are alike: a p-value, for all kernels and columns.
 
     The same quadratic forms as in the test are looked at. A sum of products of different blocks,
     less their mean over all blocks, is divided by the root of the sum of their squares. That has
@@ -61,7 +61,7 @@ def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
 
 
 def _pvalues(units: CellUnits, lens: Lens, widths: Sequence[int]) -> Array:
-    """How likely sums over neighbours as far from 0 are, for each width and kernel of a lens."""
+    """P-values of sums over neighbours, for each width and kernel of a lens."""
     along = units.along(lens)
     along -= along.mean(axis=0)
     N = len(along)
@@ -81,7 +81,7 @@ def _pvalues(units: CellUnits, lens: Lens, widths: Sequence[int]) -> Array:
 
 
 def _skewness(moment: Array, gains: Array) -> Array:
-    """Of the second moment M as each kernel sees it, tr M³ / (tr M²)^(3/2): 1 for one direction."""
+    """The skewness tr M³ / (tr M²)^(3/2) of second moments M as kernels see them."""
     found = []
     for gain in gains.T:
         root = np.sqrt(np.maximum(gain, 0.0))

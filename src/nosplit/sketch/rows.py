@@ -63,7 +63,7 @@ def look_at_rows(
     owners: Sequence[int] | None = None,
     workers: int | None = None,
 ) -> Seen:
-    """What columns and flattened spectra show under every draw.
+    """Look at columns and flattened spectra under every draw.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def look_under(
     categorical: Sequence[int] = (),
     owners: Sequence[int] | None = None,
 ) -> Seen:
-    """What columns and flattened spectra of pooled rows show under draws of any kind."""
+    """Look at columns and flattened spectra of pooled rows under draws of any kind."""
     p = pooled.shape[1]
     names = range(p) if owners is None else owners
     with one_blas_thread():

@@ -124,7 +124,7 @@ def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:
 
 
 class Dealt(Protocol):
-    """Which cell a row is in."""
+    """Anything that knows the cell of each row."""
 
     @property
     def cells(self) -> int:

@@ -24,7 +24,7 @@ DRAWS = 512
 
 
 class CellDraws(Protocol):
-    """What may happen to cells under the null hypothesis: a product with weights for each draw.
+    """Draws: what the null hypothesis lets happen to cells, as products with weights.
 
     A cell has as many rows in the matrix that weights are multiplied with as it may look, `looks`:
     one where it keeps its number and changes its sign or its label, several where a draw picks
@@ -74,7 +74,7 @@ def chunks_of(flips: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Swaps:
-    """Which cells change places: pairs by signs, or all labels by permutation.
+    """Draws that swap pairs of cells by signs, or permute all labels.
 
     Labels are permuted where numbers of cells differ, or where `labels` says so.
     """
@@ -101,7 +101,7 @@ class Swaps:
         return 1
 
     def units(self, x: NDArray[Any], y: NDArray[Any]) -> CellUnits:
-        """What draws are multiplied with: differences of pairs, or all cells about their mean.
+        """Units as draws are multiplied with them: differences of pairs, or cells about their mean.
 
         Under no draw does their rounding change.
         """

@@ -187,7 +187,7 @@ def _first_test(
 def _failure(
     verdict: str, found: TestResult, error: float, names: Sequence[str] | None = None
 ) -> str:
-    """What differs, in words: y is the second sample, or what was drawn from the model."""
+    """Say what differs: y is the second sample, or rows drawn from the model."""
     lines = [
         f"{verdict}: none of {draws_for(error):,} draws is as extreme (p ≤ {error:g}).",
         *(f"  {line}" for line in _lines_of_columns(found, names)),

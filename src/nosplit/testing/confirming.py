@@ -43,7 +43,7 @@ Scores = Callable[[int, int], Array]
 
 
 class _Scale(NamedTuple):
-    """Where kinds of evidence lie and how far their tails reach, under draws made for this."""
+    """Middles of kinds of evidence and lengths of their tails, under draws made for this."""
 
     middle: Array
     reach: Array

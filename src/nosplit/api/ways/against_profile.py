@@ -105,7 +105,7 @@ def _excluded(profile: Profile, options: Options) -> tuple[str, ...]:
 
 
 def _policy(profile: Profile, options: Options) -> str:
-    """What to do about missing values: as the profile does; rows may be left out besides."""
+    """Policy for missing values: that of the profile; rows may be left out besides."""
     own = "raise" if profile.encoding is None else profile.encoding.nan_policy
     asked = options.nan_policy
     if asked in ("raise", own) or (asked, own) == ("omit", "raise"):

@@ -49,7 +49,7 @@ class Call:
 
 
 def answer(call: Call) -> TestResult:
-    """The result of the first way that serves."""
+    """Try one way after the other, and return the result of the first that serves."""
     if call.has_profile:
         return _with_profile(call)
     if is_path(call.x) or is_path(call.y):
@@ -91,7 +91,7 @@ def _with_profile(call: Call) -> TestResult:
 
 
 def _from_files(call: Call) -> tuple[TestResult | None, Call]:
-    """Sum large files up while they are read; of small ones, the call with what is in them."""
+    """Test large files while they are read; the call with the rows of small ones."""
     asked = call.asked
     opened = open_both(call.x, call.y)
     if opened.large:
@@ -147,12 +147,12 @@ def _check_no_design(what: str, given: bool) -> None:
 
 
 def _said(result: TestResult, asked: Asked) -> TestResult:
-    """The result with a word on what was exchanged, where that is not every row."""
+    """Note in the result that rows were swapped inside pairs, if they were."""
     return replace(result, design=swapped_in(result.n_used // 2)) if asked.paired else result
 
 
 def _with_changes(result: TestResult, call: Call) -> TestResult:
-    """The result with a word on what changed in each column that differs."""
+    """Describe in the result what changed in each column that differs."""
     changes = tensor_changes if lies_on_device(call.x, call.y) else column_changes
     found = changes(call.x, call.y, result.differing(LOOSEST))
     both = zip(result.column_names, result.by_column, strict=True)

@@ -1,4 +1,4 @@
-"""What a test that names no kernels looks at, where it looks at all pairs."""
+"""Columns and flattened spectra, which tests of all pairs look at if no kernels are named."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["look_for", "pooled_outcome"]
 def look_for(
     units: Paired | Grouped, encoding: Encoding | None, workers: int | None
 ) -> Callable[[SignDraws], Seen]:
-    """What is seen of samples of equal sizes under given draws, besides the kernels."""
+    """A function that looks at columns and flattened spectra of equal samples under given draws."""
     assert isinstance(units, Paired)
 
     def look(draws: SignDraws) -> Seen:

@@ -31,7 +31,7 @@ def check_witness(witness: Any, x: Any, y: Any, *, designed: bool) -> None:
 
 
 def policy_of(nan_policy: str, x: Any, y: Any) -> str:
-    """What is done about missing values: a profile says it itself."""
+    """Policy for missing values; a profile has its own."""
     profiled = is_profile(x) or is_profile(y)
     return "raise" if profiled and nan_policy == AUTO else nan_policy
 
@@ -44,7 +44,7 @@ def with_witness(
     rng: np.random.Generator,
     picks: Mapping[str, Any],
 ) -> TestResult:
-    """A result to which a witness contributes: they share the data, so that each has half."""
+    """Let a witness contribute to a result: both share the data, so each gets half the level."""
     if witness is None:
         return result
     told = witness_test(x, y, estimator=witness, rng=rng, **picks)

@@ -1,4 +1,4 @@
-"""What a witness test found, fold by fold."""
+"""Results of witness tests, fold by fold."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WitnessFold:
 
 @dataclass(frozen=True, repr=False)
 class WitnessResult:
-    """What `witness_test` found.
+    """The outcome of `witness_test`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a test of several samples gives back."""
+"""Results of tests of several samples."""
 
 from __future__ import annotations
 

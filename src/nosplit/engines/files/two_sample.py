@@ -140,7 +140,7 @@ class Opened:
         return x, y
 
     def _sizes(self, heads: tuple[Any, Any], kernels: Kernels) -> Sizes:
-        """What `plan` would be told of them."""
+        """Sizes on which the plan depends."""
         sources = [as_frame(head, name) for head, name in zip(heads, "xy", strict=True)]
         n, m = (
             value.n_rows if in_file else source.n_rows

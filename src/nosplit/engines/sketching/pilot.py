@@ -30,7 +30,7 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class PilotLook:
-    """What sizes and some rows tell: how rows are dealt to cells, and become numbers.
+    """Findings from sizes and pilot rows: how rows are dealt to cells and become numbers.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def _encoded(
     options: Options,
     census: tuple[Census, Census],
 ) -> tuple[Encoding | None, NDArray[Any]]:
-    """How rows become numbers, and the pilot rows of both samples as numbers."""
+    """Fit the encoding; and the pilot rows of both samples as numbers."""
     if options.idle and not any(source.table for source in pilot):
         rows = [_as_numbers(source, None) for source in pilot]
         _check_widths(names, rows)

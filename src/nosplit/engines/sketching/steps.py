@@ -30,7 +30,7 @@ __all__ = ["Prepared", "prepare_sketch", "sketch_pair", "sketch_test"]
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What is known before the rows are summed."""
+    """Plan, map and cells: all that is known before rows are summed."""
 
     census: tuple[Census, Census]
     plan: Plan

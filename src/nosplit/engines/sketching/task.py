@@ -24,7 +24,7 @@ ROWS = 1 << 14
 
 @dataclass(frozen=True)
 class Census:
-    """What was counted in a sample before any of it was looked at.
+    """Counts of a sample, before any of it is looked at.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Census:
 
 @dataclass(frozen=True, eq=False)
 class SketchTask:
-    """What is done with rows wherever they are: they become numbers, and are added to their cells.
+    """The work on rows wherever they lie: make them numbers, and add these to their cells.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class KnowsOrder(Protocol):
     """Two samples that can be asked whether their rows depend on one another."""
 
     def lag(self) -> int | None:
-        """Up to which lag they do; 0: they do not; None: they are to be looked at."""
+        """The largest lag at which they do; 0: they do not; None: rows have to be looked at."""
         ...
 
 

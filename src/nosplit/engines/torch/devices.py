@@ -36,7 +36,7 @@ def check_device(device: Any) -> torch.device:
 
 
 def device_of(x: Any, y: Any, device: Any) -> torch.device:
-    """Where two samples are to be compared: where one asks for it, or where they lie."""
+    """The device on which to compare two samples: as asked for, or where they lie."""
     if device is not None:
         return check_device(device)
     places = [_tensor(v).device for v in (x, y) if is_tensor(v) or elsewhere(v)]

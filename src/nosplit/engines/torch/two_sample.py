@@ -94,7 +94,7 @@ class Placed:
 
     @property
     def encoding(self) -> Encoding | None:
-        """How columns of tables became numbers."""
+        """The encoding by which tables became numbers."""
         return None if self.data is None else self.data.encoding
 
     def recipe(self, kernels: Kernels) -> Recipe:
@@ -210,7 +210,7 @@ def fitted_bank(recipe: Recipe, x: torch.Tensor, y: torch.Tensor) -> Bank:
 
 
 def _look_for(units: TensorPairs, encoding: Encoding | None) -> Callable[[TensorDraws], Seen]:
-    """What is seen under given draws, besides the kernels."""
+    """A function that looks at columns and flattened spectra under given draws."""
 
     def look(draws: TensorDraws) -> Seen:
         return _seen(units.x, units.y, draws.columns(range(units.n_units)), encoding)

@@ -49,7 +49,7 @@ def skewness(values: Array) -> float:
 
 
 def skew_caveats(size: float, calibration: str) -> list[Caveat]:
-    """What to say of rows that are too skewed for a calibration."""
+    """Warn of rows that are too skewed for a calibration."""
     bootstrap = calibration == BOOTSTRAP
     if size <= (RESAMPLED if bootstrap else CLOSED):
         return []

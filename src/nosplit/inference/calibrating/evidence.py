@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ColumnEvidence(Described):
-    """What a column shows by itself.
+    """The evidence of a column by itself.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ HEADS = ("column", "p", "adjusted", "Holm", "told apart", "what changed")
 
 @dataclass(frozen=True)
 class ColumnTest(Described):
-    """What a column, or a pair of columns, shows by itself.
+    """The test of one column, or of one pair of columns.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class ColumnTests:
 
     @property
     def statistics(self) -> Array:
-        """How far each lies beyond what chance gives."""
+        """Statistics: how far each column lies beyond what chance gives."""
         return np.array([row.statistic for row in self.rows])
 
     @property
@@ -152,7 +152,7 @@ class ColumnTests:
 
     @property
     def effects(self) -> tuple[Change | None, ...]:
-        """What changed in each."""
+        """Changes of all columns."""
         return tuple(row.change for row in self.rows)
 
     def __len__(self) -> int:
@@ -226,7 +226,7 @@ class ColumnTests:
         return self.summary()
 
     def summary(self, alpha: float | None = None, method: str = "max-T") -> str:
-        """What differs at level alpha, and a table of it."""
+        """The columns that differ at level alpha, in words and as a table."""
         level = self._level(alpha)
         lines, left = self._lines(level, method)
         # All but the last column are as wide as their widest cell.

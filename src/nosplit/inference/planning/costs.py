@@ -35,7 +35,7 @@ NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the cost of a test depends on."""
+    """Sizes on which the cost of a test depends."""
 
     n: int
     m: int
@@ -138,7 +138,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class DesignSizes(Sizes):
-    """What the cost depends on where units change places inside blocks, or among samples."""
+    """The same where units change places inside blocks, or among samples."""
 
     units: int = 0
     samples: int = 2
@@ -195,7 +195,7 @@ class DesignSizes(Sizes):
 
 @dataclass(frozen=True)
 class HsicSizes(Sizes):
-    """What the cost depends on: n = m is the number of units, p all columns, d the products."""
+    """The same for independence: n = m is the number of units, p all columns, d the products."""
 
     q: float = 8.0
     factors: int = 8
@@ -237,7 +237,7 @@ class HsicSizes(Sizes):
 
 
 def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:
-    """What the cost depends on, before any bandwidth is known."""
+    """Sizes of a test, before any bandwidth is known."""
     trial = recipe.build()
     return Sizes(n, m, p, len(trial), kernel_bases(trial), default=recipe.default)
 

@@ -36,7 +36,7 @@ NS_STEIN_WAVE, NS_LOW_ORDER = 8.0, 4.0
 
 @dataclass(frozen=True)
 class SteinSizes(Sizes):
-    """What the cost of a test of fit depends on: n = m is the number of rows."""
+    """Sizes of a goodness-of-fit test: n = m is the number of rows."""
 
     @property
     def draws_are(self) -> str:

@@ -130,7 +130,7 @@ class Past:
 
     @classmethod
     def empty(cls, bet_map: BetMap) -> Past:
-        """Before the first pair."""
+        """The sums before the first pair."""
         M, D, d = len(MEMORIES), bet_map.n_features, len(bet_map.joint)
         columns = np.zeros((bet_map.p, SCORES, SCORES))
         return cls(0, 0, np.zeros(M), np.zeros((M, D)), np.zeros((d, d)), columns)
@@ -163,7 +163,7 @@ def _by_column(differences: NDArray[np.float32], bet_map: BetMap) -> NDArray[np.
 
 
 def learner_labels(names: list[str], columns: bool) -> list[str]:
-    """What learners are called, in their order."""
+    """Names of the learners, in their order."""
     each = [f"all features, ridge {g:g}" for g in RIDGES]
     each += [f"column {name!r}" for name in names] * columns
     memory = ["", *(f", last {2 * h:,.0f} pairs" for h in MEMORIES[1:])]
@@ -226,5 +226,5 @@ def _inverse_sizes(squares: Array) -> Array:
 
 
 def _best_scale(gain: Array, risk: Array) -> Array:
-    """How much of a direction to bet: for a normal law, half the log of the likelihood ratio."""
+    """The best multiple of a direction: for a normal law, half the log likelihood ratio."""
     return np.divide(gain, risk, out=np.zeros_like(gain), where=risk > 0)

@@ -84,7 +84,7 @@ class BetMap:
 
     @cached_property
     def numbers(self) -> NDArray[np.bool_]:
-        """Which columns hold numbers."""
+        """Whether each column holds numbers, (p,)."""
         return np.array([not bins.categories for bins in self.sketch.bins])
 
     def standardised(self, rows: Array) -> Array:

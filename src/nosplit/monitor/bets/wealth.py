@@ -108,7 +108,7 @@ class Wealth:
         self.log_wealth = float(logs[-1])
 
     def _handed_out(self, count: int) -> tuple[Array, Array]:
-        """What is handed out before each of the next pairs, and what is left."""
+        """Wealth handed out before each of the next pairs, and the rest."""
         if self.rate:
             return np.ones(count), np.zeros(count)
         left = LATE / (1.0 + np.log1p(np.arange(self.n, self.n + count + 1) / SLOW))

@@ -21,7 +21,7 @@ def change_of_bins(
     fill: float,
     say: Callable[[float], str],
 ) -> Change:
-    """What changed in a column of numbers.
+    """Describe what changed in a column of numbers.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _quartiles(edges: Array, below: Array) -> Array:
 def change_of_codes(
     bins: ColumnBins, counts: Array, missing_code: float, name: Callable[[float], str]
 ) -> Change:
-    """What changed in a column of categories, of which one stands for what is missing."""
+    """Describe what changed in a column of categories; one of them stands for missing values."""
     sizes = counts.sum(axis=1)
     shares = counts / np.maximum(sizes[:, None], 1.0)
     codes = np.append(bins.edges, np.nan)

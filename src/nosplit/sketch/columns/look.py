@@ -56,7 +56,7 @@ def _places_of_lens(lens: Lens, units: CellUnits) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnLook:
-    """What columns show under draws, whatever may happen to cells under them.
+    """Statistics of columns under draws of any kind.
 
     Attributes
     ----------

@@ -83,7 +83,7 @@ def _values(projections: Array, weights: Array, kernel: Kernel | None = None) ->
 
 @dataclass(frozen=True, eq=False)
 class SketchVariable:
-    """What is known of a variable from pilot rows.
+    """A variable as its pilot rows show it.
 
     Attributes
     ----------

@@ -137,7 +137,7 @@ class Shifts:
 
     @property
     def spread(self) -> float:
-        """How often a cell has one of its looks."""
+        """Share of draws in which a cell has one of its looks."""
         return 1.0 / self.looks
 
     def chunks(self) -> Iterator[tuple[int, int]]:

@@ -107,7 +107,7 @@ def _checked_kernels(data: Any) -> tuple[Kernel, ...]:
 
 
 def _depth(data: Any) -> int:
-    """How deep lists and objects lie in one another; no deeper than it matters."""
+    """Depth of nested lists and objects, up to one more than is allowed."""
     depth, layer = 0, [data]
     while layer and depth <= DEEPEST:
         inside = [v.values() if isinstance(v, dict) else v for v in layer]

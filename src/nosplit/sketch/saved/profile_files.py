@@ -53,7 +53,7 @@ def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 
 def _widths(sketch: SketchMap) -> list[tuple[int, int]]:
-    """How many numbers of a cell are waves, coordinates and pairs, and the most a row adds."""
+    """Numbers of waves, coordinates and pairs of a cell, and the most that a row adds to each."""
     from nosplit._support.loops.sketch import FAR
 
     return [

@@ -25,7 +25,7 @@ AS_GOOD = 0.98
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """What is kept of a reference sample, made by `nosplit.profile`.
+    """A reference sample as sums over its rows; made by `nosplit.profile`.
 
     It holds the recipe of a map from rows to numbers, and sums of these numbers over cells of at
     least `cell_rows` rows each. It holds no row. Either sample of `two_sample_test` may be a
@@ -137,13 +137,13 @@ class Profile:
 
     @property
     def summary(self) -> str:
-        """What it is of, in a few words."""
+        """The number of rows, and the day on which it was made, in words."""
         several = f" in {len(self.parts):,} parts" * (len(self.parts) > 1)
         return f"a profile of {self.n_rows:,} rows made {self.made[:10]}{several}"
 
     @property
     def reveals(self) -> str:
-        """What it tells about the reference."""
+        """Say what the profile tells about the reference."""
         return (
             f"sums over {self.cell_rows:,} rows or more; and of the pilot rows, which are in no "
             "sum: median, spread and quantiles of columns of numbers, values that many of them "
@@ -200,7 +200,7 @@ def check_alike(ours: Profile, theirs: Profile, done: str) -> None:
 
 
 def _difference(ours: Profile, theirs: Profile) -> str:
-    """What is different about two recipes, in words."""
+    """Say what is different about two recipes."""
     if ours.columns != theirs.columns:
         return f"columns {listed(ours.columns)} and {listed(theirs.columns)}"
     if ours.cell_rows != theirs.cell_rows:

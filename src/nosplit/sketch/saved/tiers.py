@@ -44,7 +44,7 @@ FEWEST_CELLS = 40
 
 @dataclass(frozen=True)
 class Tiers:
-    """How many cells of each size are kept.
+    """Tiers: numbers and sizes of the cells that are kept.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Tiers:
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
-        """Where the cells of each tier end."""
+        """Ends of the cells of each tier."""
         return tuple(accumulate(self.counts))
 
     @property

@@ -1,4 +1,4 @@
-"""What is seen under draws that are known, on a device: squared lengths of sums along lenses."""
+"""Squared lengths of sums along lenses under known draws, on a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns and flattened spectra show of rows on a device, beside the kernels.
+"""Columns and flattened spectra of rows on a device, under draws.
 
 As `sketch/rows` in memory: all that rows are looked at with is made of the pooled rows alone.
 """
@@ -42,7 +42,7 @@ def look_at_tensors(
     categorical: Sequence[int] = (),
     owners: Sequence[int] | None = None,
 ) -> Seen:
-    """What columns and flattened spectra show under every draw.
+    """Look at columns and flattened spectra under every draw.
 
     Parameters
     ----------

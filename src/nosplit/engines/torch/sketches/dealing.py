@@ -44,7 +44,7 @@ def rows_by_cell(deal: Deal, device: torch.device) -> torch.Tensor:
 
 
 def _walked(values: torch.Tensor, deal: Deal, step: Step) -> torch.Tensor:
-    """What the bijection leads to, taken again wherever that is beyond the last row."""
+    """Apply the bijection, and again wherever it leads beyond the last row."""
     found = step(values, deal)
     while len(beyond := torch.nonzero(found >= deal.n)[:, 0]):
         found[beyond] = step(found[beyond], deal)
@@ -62,7 +62,7 @@ def _after(values: torch.Tensor, deal: Deal) -> torch.Tensor:
 
 
 def _before(values: torch.Tensor, deal: Deal) -> torch.Tensor:
-    """Its inverse."""
+    """The inverse of `_after`."""
     mask, half = (1 << deal.bits) - 1, (deal.bits + 1) // 2
     for added, factor in inverse_rounds(deal):
         values = values ^ (values >> half)
@@ -72,7 +72,7 @@ def _before(values: torch.Tensor, deal: Deal) -> torch.Tensor:
 
 
 def inverse_rounds(deal: Deal) -> list[tuple[int, int]]:
-    """What is taken off and multiplied by in each round of the inverse, as numbers with a sign."""
+    """Subtractions and multipliers of the rounds of the inverse, as signed numbers."""
     factors = np.array([pow(int(f), -1, 1 << 64) for f in deal.constants[:, 1]], np.uint64)
     rounds = np.stack([deal.constants[:, 0], factors], axis=1).view(np.int64)
     return [(int(a), int(f)) for a, f in rounds[::-1]]

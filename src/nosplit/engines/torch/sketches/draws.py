@@ -25,7 +25,7 @@ CHUNKS = 32
 def see_on(
     device: torch.device, draws: CellDraws, views: Sequence[View], means: Sequence[Means]
 ) -> list[Array]:
-    """What all views show under all draws, (F, statistics) each; as `see_all` in memory."""
+    """Look at all views under all draws, (F, statistics) each; as `see_all` in memory."""
     if not isinstance(draws, Swaps):
         return see_all(draws, views, means, None)
     with running(device):

@@ -29,12 +29,12 @@ class DeviceMap:
 
     @cached_property
     def center(self) -> torch.Tensor:
-        """What is taken off columns, (p,)."""
+        """Centers, which are subtracted from columns, (p,)."""
         return self._on(self.map.center)
 
     @cached_property
     def scale(self) -> torch.Tensor:
-        """What columns are multiplied by then, (p,)."""
+        """Factors by which centred columns are multiplied, (p,)."""
         return self._on(1.0 / self.map.spread)
 
     @cached_property
@@ -49,7 +49,7 @@ class DeviceMap:
 
     @cached_property
     def starts(self) -> torch.Tensor:
-        """Where the bins of each column begin, (p,)."""
+        """Place of the first bin of each column, (p,)."""
         return self._on(self.map.edges[1])
 
     @cached_property
@@ -64,7 +64,7 @@ class DeviceMap:
 
     @cached_property
     def products(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Which two of a row's scores are multiplied, (4 P,) each."""
+        """Places of the two scores of a row that each product is made of, (4 P,) each."""
         _, left, right = self.map.products
         return self._on(left.astype(np.int64)), self._on(right.astype(np.int64))
 
@@ -107,7 +107,7 @@ class DeviceMap:
 
     @cached_property
     def offsets(self) -> torch.Tensor:
-        """Where the bins of each column begin, and where the last end, (p + 1,)."""
+        """Place of the first bin of each column, and the end of the last, (p + 1,)."""
         return self._on(np.append(self.map.edges[1], self.map.n_bins))
 
     @cached_property

@@ -40,7 +40,7 @@ class TensorSide:
         return Census(len(self.rows))
 
     def lag(self) -> int:
-        """Up to which lag rows depend on one another; 0: they do not."""
+        """The largest lag at which rows still depend on one another; 0: they do not."""
         return lag_of(self.rows)
 
     def numbered(self) -> Batches:

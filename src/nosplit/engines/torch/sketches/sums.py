@@ -31,7 +31,7 @@ class ByCell:
 
     @classmethod
     def of(cls, cells: torch.Tensor, count: int) -> ByCell:
-        """From the cell of each row; rows of cells beyond the last are passed over."""
+        """Order rows by their cells; rows of cells beyond the last are passed over."""
         found, order = cells.sort(stable=True)
         starts = torch.searchsorted(found, torch.arange(count + 1, device=cells.device))
         return cls(order[: int(starts[-1])], starts)
