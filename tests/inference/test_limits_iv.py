@@ -54,7 +54,7 @@ WAYS = {
         [normal(9), normal(9, 1), normal(9, 2)], method=m
     ),
     "on a cluster": lambda m: cluster_test(
-        None, None, kernels=None, method=m, pairs="auto", calibration="auto", budget=1.0, rng=None
+        None, None, kernels=None, method=m, pairs="auto", calibration="auto", budget=1.0, rng=0
     ),
     "where only moments are kept": lambda m: in_stream("adjacent", m),
     "where only their means are given": lambda m: joint_normal_test([1.0], [[1.0]], method=m),

@@ -22,8 +22,9 @@ from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
 from nosplit.data.tables.encoding import Encoding
+from nosplit.designs.asked import Asked
 from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
-from nosplit.engines.files.goodness_of_fit import FitAsked, fit_of_file
+from nosplit.engines.files.goodness_of_fit import fit_of_file
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
     ChainBlocks,
@@ -163,7 +164,7 @@ def goodness_of_fit_test(
     if is_path(x):
         source = open_source(x)
         if not dependent and check_int(thin, "thin", least=1) == 1:
-            asked = FitAsked(options, kernels, chosen, pairs, calibration, budget, shuffle)
+            asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
             found = fit_of_file(
                 source, score, asked, rng=generator, workers=workers, progress=progress
             )

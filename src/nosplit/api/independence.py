@@ -14,9 +14,10 @@ from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.serial import correlated_rows
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
+from nosplit.designs.asked import Asked, leaving_out
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_rows, strata_in
-from nosplit.designs.two_sample import about_strata, leaving_out
+from nosplit.designs.two_sample import about_strata
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
     THIN,
@@ -25,7 +26,7 @@ from nosplit.engines.families.independence import (
     sketched_independence,
     thinned,
 )
-from nosplit.engines.files.independence import IndependenceAsked, independence_of_files
+from nosplit.engines.files.independence import independence_of_files
 from nosplit.families.fitting import TensorKernels, fit_tensors
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import Exact
@@ -132,12 +133,9 @@ def independence_test(
 
         def in_passes(policy: str) -> TestResult | None:
             options = Options.of(scale, columns, exclude, policy)
-            asked = IndependenceAsked(
-                options, kernels, chosen, pairs, calibration, budget, shuffle, unit_size
-            )
-            one, two = sources
+            asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
             return independence_of_files(
-                one, two, asked, rng=generator, workers=workers, progress=progress
+                *sources, asked, unit_size, rng=generator, workers=workers, progress=progress
             )
 
         found = by_policy(nan_policy, in_passes, generator)

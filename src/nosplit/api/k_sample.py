@@ -10,10 +10,10 @@ from nosplit._support.checks import Seed, check_flags, check_rng, new_key, resol
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.several import SeveralSamples, several_samples, split_rows
+from nosplit.designs.asked import check_exchange, leaving_out
 from nosplit.designs.labels import is_name, label_policy, labels_of_sample, named_in
 from nosplit.designs.several.result import KSampleResult
 from nosplit.designs.several.testing import SampleTests, compare_samples
-from nosplit.designs.two_sample import check_exchange, leaving_out
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method

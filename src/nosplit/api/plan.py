@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from nosplit._support.checks import check_int, resolve
 from nosplit.data.samples import some_columns
-from nosplit.designs.planned import PlannedDesign
-from nosplit.designs.two_sample import check_exchange
+from nosplit.designs.asked import check_exchange
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes, Sizes, sizes_of
+from nosplit.inference.planning.designs import PlannedDesign
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.defaults.recipes import Kernels

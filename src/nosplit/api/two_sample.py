@@ -8,7 +8,7 @@ from nosplit._support.checks import Seed, check_flags, check_rng
 from nosplit.api.ways.call import Call, answer
 from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.two_sample import Asked, DesignLabels
+from nosplit.designs.asked import Asked, DesignLabels
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from nosplit._support.checks import new_key
 from nosplit._support.types import Index
 from nosplit.data.samples import Samples
+from nosplit.designs.asked import DesignLabels
 from nosplit.designs.design import Design, design_of
 from nosplit.designs.draws import BlockDraws
-from nosplit.designs.two_sample import DesignLabels
 from nosplit.inference.planning.costs import Sizes, design_sizes
 from nosplit.kernels.defaults.recipes import Recipe
 

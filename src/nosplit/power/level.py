@@ -18,8 +18,8 @@ from nosplit._support.warn import unwarned
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, in_hand, read_samples
+from nosplit.designs.asked import DesignLabels, leaving_out
 from nosplit.designs.nulls import null_of, swapped_pairs
-from nosplit.designs.two_sample import DesignLabels, leaving_out
 from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired

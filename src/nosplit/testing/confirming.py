@@ -17,7 +17,7 @@ from nosplit._support.checks import new_key
 from nosplit._support.types import Array
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching.steps import prepare_sketch, sketch_pair

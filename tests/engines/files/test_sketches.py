@@ -17,7 +17,7 @@ from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch
 from nosplit.data.files import whole
 from nosplit.data.files.opening import open_source
 from nosplit.data.options import Options
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.files import adjacent, side
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import ArraySide

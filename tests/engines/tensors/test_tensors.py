@@ -16,7 +16,7 @@ import pytest
 
 import nosplit
 from nosplit.data.options import Options
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching.steps import prepare_sketch

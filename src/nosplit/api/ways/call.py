@@ -12,7 +12,8 @@ from nosplit.api.ways.pairs import test_pairs
 from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.samples import two_samples
-from nosplit.designs.two_sample import Asked, designed_test, swapped_in
+from nosplit.designs.asked import Asked
+from nosplit.designs.two_sample import designed_test, swapped_in
 from nosplit.engines.devices import as_tensors, lies_on_device, mover, on_device, tensor_changes
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of

@@ -10,7 +10,7 @@ from nosplit._support.checks import check_finite, naming
 from nosplit.api.ways.evidence import look_for, pooled_outcome
 from nosplit.data.samples import Samples, check_samples
 from nosplit.data.serial import correlated_rows
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS

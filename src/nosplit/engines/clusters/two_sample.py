@@ -14,7 +14,7 @@ from typing import Any
 
 from nosplit._support.checks import Seed, check_rng
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.sketching.steps import sketch_test
 from nosplit.engines.sketching.task import Pair
 from nosplit.inference.calibrations import Exact

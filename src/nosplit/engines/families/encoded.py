@@ -19,7 +19,7 @@ from nosplit.engines.sketching.pilot import completed, some_of
 from nosplit.engines.sketching.task import Census
 from nosplit.errors import InputError
 
-__all__ = ["by_pilot", "check_varies", "fit_variable", "gaps_in"]
+__all__ = ["by_pilot", "check_pilot_varies", "fit_variable", "gaps_in"]
 
 
 def fit_variable(pilot: Frame, options: Options, census: Census) -> Encoding:
@@ -59,7 +59,7 @@ def by_pilot(
             for value, variable, name in zip(given, variables, "xy", strict=True)
         ]
         for variable, name in zip(both, "xy", strict=True):
-            check_varies(variable.some(pilot), name)
+            check_pilot_varies(variable.some(pilot), name)
         return both[0], both[1]
 
     return encoded
@@ -77,7 +77,7 @@ def _encoded(frame: Frame, kept: Mask, pilot: Index, options: Options) -> Variab
     return Variable(encoding.rows_of(raws, kept), encoding.parts, encoding)
 
 
-def check_varies(pilot: Variable, name: str) -> None:
+def check_pilot_varies(pilot: Variable, name: str) -> None:
     """Check that there is something to compare."""
     if np.all(pilot.rows == pilot.rows[0]):
         raise InputError(f"`{name}` is constant in all of {len(pilot.rows):,} rows looked at.")

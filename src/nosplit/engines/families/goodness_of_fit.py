@@ -7,10 +7,11 @@ from typing import Protocol
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.samples import standardised
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.families.outcome import SketchOutcome, key_from, sketch_of
+from nosplit.engines.families.outcome import SketchOutcome, sketch_of
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
 from nosplit.families.chain import MOST_VALUES, looks_like_a_chain
 from nosplit.families.fitting import SteinKernels, fit_stein_bank
@@ -151,10 +152,10 @@ def sketched_fit(
     bank = fit_stein_bank(kernels, pilot[0])
     chosen = bank.kernels if kernels is not None else (*bank.kernels, Constant(), BoundedLinear())
     frequencies = pairing.frequencies or 64
-    sketch = fit_stein_map(*pilot, chosen, frequencies=frequencies, key=key_from(rng))
+    sketch = fit_stein_map(*pilot, chosen, frequencies=frequencies, key=new_key(rng))
     sums = rows.sums(SteinTask(sketch, deal, center, spread), workers)
     drawn = stein_statistics(
-        sketch, sums, deal.n_dealt, flips=how.flips, key=key_from(rng), workers=workers
+        sketch, sums, deal.n_dealt, flips=how.flips, key=new_key(rng), workers=workers
     )
     outcome = test_draws(drawn, method, how.pairs)
     found = looks_like_a_chain(_units(*in_order, bank))

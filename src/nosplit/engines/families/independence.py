@@ -8,9 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
+from nosplit._support.checks import new_key
 from nosplit._support.types import Index
 from nosplit.data.variables import Variable
-from nosplit.engines.families.outcome import SketchOutcome, key_from, sketch_of
+from nosplit.engines.families.outcome import SketchOutcome, sketch_of
 from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
 from nosplit.families.independence import check_unit_size
 from nosplit.inference.calibrations import THINNED
@@ -133,9 +134,9 @@ def sketched_independence(
     fitted = observed.fitted(deal.pilot_rows())
     x, y = fitted.pilot
     frequencies = pairing.frequencies or 64
-    sketch = map_of(x, y, kernels, frequencies=frequencies, key=key_from(rng))
+    sketch = map_of(x, y, kernels, frequencies=frequencies, key=new_key(rng))
     sums = fitted.sums(TensorTask(sketch, deal, q, workers))
-    drawn = shift_statistics(sketch, sums, flips=how.flips, key=key_from(rng), workers=workers)
+    drawn = shift_statistics(sketch, sums, flips=how.flips, key=new_key(rng), workers=workers)
     outcome = test_draws(drawn, method, how.pairs)
     encodings = x.encoding, y.encoding
     known = None if encodings == (None, None) else encodings

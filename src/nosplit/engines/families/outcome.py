@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.pairs.pairing import Sketch
 
-__all__ = ["SketchOutcome", "key_from", "sketch_of"]
+__all__ = ["SketchOutcome", "sketch_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +57,3 @@ def sketch_of(how: Plan) -> Sketch:
     if not isinstance(how.pairing, Sketch):
         raise TypeError(f"{how.pairing!r} is no sketch.")
     return how.pairing
-
-
-def key_from(rng: np.random.Generator) -> int:
-    """A key for frequencies or draws."""
-    return int(rng.integers(2**63))

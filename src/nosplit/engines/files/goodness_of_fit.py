@@ -16,45 +16,31 @@ from nosplit.data.matching import picked
 from nosplit.data.options import ROBUST, Options
 from nosplit.data.samples import one_sample
 from nosplit.data.tables.frames import as_frame, is_table
+from nosplit.designs.asked import Asked
 from nosplit.engines.families.goodness_of_fit import SteinTask, sketched_fit
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.reading import Reader, check_read
 from nosplit.engines.sides import summed
 from nosplit.engines.sketching.task import Census
 from nosplit.errors import InputError
-from nosplit.families.fitting import SteinKernels, stein_kernels
-from nosplit.inference.calibrations import Exact, Wild
+from nosplit.families.fitting import stein_kernels
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
-from nosplit.methods import Method
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, scores_of
 from nosplit.pairs.dealing import shuffled
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.families.goodness_of_fit_sums import SteinSums
 
-__all__ = ["FitAsked", "fit_of_file"]
-
-
-@dataclass(frozen=True, eq=False)
-class FitAsked:
-    """What is asked for: keywords of `goodness_of_fit_test`."""
-
-    options: Options
-    kernels: SteinKernels
-    method: Method | None
-    pairs: Pairing | str | int
-    calibration: Exact | Wild | str
-    budget: float
-    shuffle: bool
+__all__ = ["fit_of_file"]
 
 
 def fit_of_file(
     source: Source,
     score: Score,
-    asked: FitAsked,
+    asked: Asked,
     *,
     rng: np.random.Generator,
     workers: int | None = None,

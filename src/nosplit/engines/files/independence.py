@@ -26,7 +26,8 @@ from nosplit.data.options import Options
 from nosplit.data.serial import correlated_rows, serial_rows
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable, check_named, own_options
-from nosplit.engines.families.encoded import check_varies, fit_variable, gaps_in
+from nosplit.designs.asked import Asked
+from nosplit.engines.families.encoded import check_pilot_varies, fit_variable, gaps_in
 from nosplit.engines.families.independence import (
     THIN,
     TensorTask,
@@ -38,39 +39,22 @@ from nosplit.engines.files import side
 from nosplit.engines.reading import Reader, check_read
 from nosplit.engines.sketching.task import Census
 from nosplit.errors import InputError
-from nosplit.families.fitting import TensorKernels
-from nosplit.inference.calibrations import Exact
-from nosplit.inference.planning.choice import choose
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
-from nosplit.methods import Method
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.families.independence_sums import ShiftSums, sketch_units
 
-__all__ = ["IndependenceAsked", "independence_of_files"]
+__all__ = ["independence_of_files"]
 
 # Values that are collected in a pass.
 AT_ONCE = 1 << 25
 
 
-@dataclass(frozen=True, eq=False)
-class IndependenceAsked:
-    """What is asked for: keywords of `independence_test`."""
-
-    options: Options
-    kernels: TensorKernels
-    method: Method | None
-    pairs: Pairing | str | int
-    calibration: Exact | str
-    budget: float
-    shuffle: bool
-    unit_size: int
-
-
 def independence_of_files(
     x: Source,
     y: Source,
-    asked: IndependenceAsked,
+    asked: Asked,
+    unit_size: int,
     *,
     rng: np.random.Generator,
     workers: int | None = None,
@@ -98,14 +82,8 @@ def independence_of_files(
     files = files.thinned(lag)
     columns = sum(v.rows.shape[1] for v in series)
     kinds = series[0].discrete, series[1].discrete
-    sizes = observation_sizes(files.n, columns, kinds, asked.kernels, asked.unit_size)
-    how = choose(
-        sizes,
-        pairs=asked.pairs,
-        calibration=asked.calibration,
-        method=asked.method,
-        budget=asked.budget,
-    )
+    sizes = observation_sizes(files.n, columns, kinds, asked.kernels, unit_size)
+    how = asked.plan(sizes)
     if not isinstance(how.pairing, Sketch):
         return None
     done = sketched_independence(
@@ -250,7 +228,7 @@ class ObservedFiles:
             readers.append(reader)
             kind = False if encoding is None else encoding.parts
             variables.append(Variable(numbers, kind, encoding))
-            check_varies(variables[-1], name)
+            check_pilot_varies(variables[-1], name)
         return FittedFiles(self, (readers[0], readers[1]), (variables[0], variables[1]))
 
     def _changed(self) -> InputError:

@@ -19,7 +19,7 @@ from nosplit.data.files.whole import by_position, in_memory
 from nosplit.data.options import Options
 from nosplit.data.samples import some_columns
 from nosplit.data.tables.frames import CATEGORIES, as_frame
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.files.adjacent import adjacent_test
 from nosplit.engines.files.side import FileSide
 from nosplit.engines.memory import side_in_memory

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nosplit._support.checks import new_key
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
 from nosplit.engines.sketching.task import Census, Pair, Sees, SketchTask

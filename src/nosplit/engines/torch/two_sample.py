@@ -14,7 +14,7 @@ from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.samples import Samples, two_samples
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
-from nosplit.designs.two_sample import Asked
+from nosplit.designs.asked import Asked
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching.steps import sketch_test
