@@ -30,6 +30,7 @@ def test_examples(page, tmp_path, monkeypatch, capsys):
 def test_pages_that_must_have_examples():
     """A fence that is spelt otherwise would not be run, and nobody would notice."""
     must = {"quick_start", "choosing", "data", "streams", "explain", "report", "other_questions"}
+    must |= {"drift", "compare_tables", "generators", "posteriors", "samplers", "idea"}
     assert {"index.md"} | {f"guide/{page}.md" for page in must} <= set(WITH_EXAMPLES)
     for page in PAGES:
         text = (DOCS / page).read_text(encoding="utf-8")
