@@ -27,7 +27,8 @@ def mixed_rows(rng, n):
 @pytest.fixture
 def small(monkeypatch):
     """Few features, frequent updates and early maps: all swaps of a few pairs can be tried."""
-    monkeypatch.setattr(maps, "WAVES", 8)
+    monkeypatch.setattr(maps, "ROOM", 0)
+    monkeypatch.setattr(maps, "LEAST_WAVES", 8)
     monkeypatch.setattr(learners, "SHORTEST", 2)
     monkeypatch.setattr(watching, "STAGES", (2, 4))
 

@@ -20,8 +20,12 @@ __all__ = ["SCORES", "BetMap", "fit_bet_map"]
 
 # Scores of a column: place, spread and four waves of the rank; or the commonest categories.
 SCORES = 6
-# Frequencies of all kernels, scores of columns that are learned from jointly, pairs of columns.
-WAVES, JOINT, PAIRS = 64, 256, 64
+# Scores of columns that are learned from jointly, and pairs of columns, at the most.
+JOINT, PAIRS = 256, 64
+# Features learned from jointly, where waves can make up for few columns, and the fewest waves.
+# Differences far below the scale of the data need many: nine blobs of another shape in two columns
+# take four times as many pairs with 64 waves as with 192.
+ROOM, LEAST_WAVES = 384, 64
 # Spreads beyond which a value counts as this far.
 FAR = 1e6
 # To which the number of bins would be fitted if there were cells.
@@ -181,16 +185,20 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
     numbers = np.array([j not in categorical for j in range(rows.shape[1])])
     scaled = _standardised(rows, center, scale, numbers)
     recipe = encoding.recipe(None).of_rare(scaled)
-    count = sum(has_frequencies(kernel) for kernel in recipe.build())
+    count, pairs = (
+        sum(has_frequencies(kernel) for kernel in recipe.build()),
+        _most_dependent(scaled, split),
+    )
+    waves = max(LEAST_WAVES, (ROOM - SCORES * len(scale) - len(pairs)) // 2)
     sketch = fit_map(
         scaled,
         recipe,
         categorical=categorical,
-        frequencies=max(4, WAVES // max(count, 1)),
+        frequencies=max(4, waves // max(count, 1)),
         cells=CELLS,
         key=key,
     )
-    return BetMap(center, scale, replace(sketch, pairs=_most_dependent(scaled, split)))
+    return BetMap(center, scale, replace(sketch, pairs=pairs))
 
 
 def _scale(column: Array) -> tuple[float, float]:
