@@ -68,6 +68,20 @@ def test_import_is_light():
     assert result.stdout.split() == []
 
 
+def test_names_lie_where_the_package_looks_for_them():
+    """What is imported for checkers of types, and what is imported when a name is used."""
+    tree = ast.parse(Path(nosplit.__file__).read_text(encoding="utf-8"))
+    (block,) = (n for n in tree.body if isinstance(n, ast.If) and isinstance(n.test, ast.Name))
+    seen = {a.name: f.module for f in block.body if isinstance(f, ast.ImportFrom) for a in f.names}
+    homes = {name: f"nosplit.{home}" for name, home in nosplit._HOME_OF.items()}
+    doors = {name: "nosplit" for name in seen if name in nosplit._DOORS}
+    assert seen == homes | doors
+    assert set(seen) | {"__version__"} == set(nosplit.__all__) | {"__version__"}
+    assert set(nosplit.__all__) <= set(dir(nosplit))
+    with pytest.raises(AttributeError, match="no attribute 'two_samples'"):
+        _ = nosplit.two_samples
+
+
 def test_missing_extra_names_its_pip_line_iv(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
     with pytest.raises(nosplit.InputError, match=r"`pyarrow`.*pip install 'nosplit\[tables\]'"):
