@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import correlated_rows, sure_of
 from nosplit.sketch.dealing import Deal
 
 
@@ -103,3 +103,34 @@ def test_columns_that_go_along_with_a_sorted_one_are_not(n):
     for share in (0.3, 0.9):
         along = share * first + np.sqrt(1.0 - share**2) * rng.normal(size=n)
         assert correlated_rows(np.column_stack([first, along])) == 0
+
+
+@pytest.mark.parametrize("phi", [0.9, 0.98, 0.995, 1.0])
+@pytest.mark.parametrize("n", [120, 200])
+def test_slow_series_of_few_rows_are_no_sorted_rows(phi, n):
+    """Their steps add up. Of 20 series, most were taken for sorted ones before."""
+    rng = np.random.default_rng(n)
+    found = 0
+    for _ in range(20):
+        rows = np.cumsum(rng.normal(size=(n, 1)), axis=0) if phi == 1.0 else series(phi, n, rng)
+        found += correlated_rows(rows) > 0
+    assert found >= 18
+
+
+@pytest.mark.parametrize("n", [60, 150, 200])
+def test_few_rows_sorted_inside_groups_are_not(n):
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        groups, values = rng.integers(0, 5, n), rng.normal(size=n)
+        assert correlated_rows(values[np.lexsort((values, groups))][:, None]) == 0
+
+
+def test_rare_values_side_by_side_are_no_alarm():
+    """Two of a few rare rows are neighbours more often than a normal law says: 1 of 400 before."""
+    rng = np.random.default_rng(77)
+    assert not any(correlated_rows(rng.poisson(0.05, (1000, 1)).astype(float)) for _ in range(300))
+
+
+def test_many_columns_raise_the_bar():
+    assert sure_of(100, 1) < sure_of(100, 50) < sure_of(50, 50)
+    assert 4.3 < np.sqrt(100) * sure_of(100, 1) < 4.5  # 2e-5 in four tails

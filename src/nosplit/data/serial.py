@@ -1,9 +1,10 @@
 """Whether rows depend on those before them: neighbours against rows far apart.
 
 Dealing rows at random makes any order of independent rows harmless, sorted ones included. It does
-not make dependent rows independent. What tells the two apart is how fast the likeness of rows
-fades with their distance: in a sorted column it hardly does; in a series in time it does, or it
-comes and goes.
+not make dependent rows independent. What tells the two apart is how the likeness of rows fades
+with their distance. In a column that is sorted, or goes along with a sorted one, it hardly does,
+and neighbours differ by noise: two steps lead no farther than one. In a series in time likeness
+fades, or comes and goes, and steps add up.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
-__all__ = ["correlated_rows", "serial_lags", "serial_rows"]
+__all__ = ["correlated_rows", "serial_lags", "serial_rows", "sure_of"]
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
-# Standard errors from which likeness is no chance: a false alarm in some 10⁶ columns.
-SURE = 5.0
-# Sorted rows: a likeness that keeps this share of itself at the longest lag, or so few steps down,
-# as a share and in all, that runs are long: rows sorted inside groups. Neighbours that are more
-# alike than this are no column that goes along with a sorted one, but a series that moves slowly.
-SORTED, ASCENTS, DESCENTS, SMOOTH = 0.8, 0.98, 3, 0.99
+# How often independent rows may seem to depend on one another, whatever their columns.
+FALSE_ALARMS = 2e-5
+# Sorted rows: so few steps down, as a share and in all, that runs are long: rows sorted inside
+# groups. Rows that go along with sorted ones: a likeness that keeps this share of itself at the
+# longest lag, while two steps lead no farther than one (a ratio of mean squares of 1, where the
+# steps of a series add up: 1 more, times its likeness), or while steps have mostly one sign.
+ASCENTS, DESCENTS, KEPT, ROUGH, ONE_WAY = 0.98, 5, 0.65, 0.5, 0.25
 
 
 def serial_rows(n: int) -> Index:
@@ -44,7 +47,12 @@ def serial_lags(n: int) -> tuple[Index, Index]:
     return starts, lags
 
 
-def correlated_rows(rows: NDArray[Any], n: int | None = None) -> int:
+def sure_of(n: int, p: int) -> float:
+    """A correlation of n pairs of neighbours, in one of p columns, that is no chance."""
+    return -float(special.ndtri(FALSE_ALARMS / (4.0 * max(p, 1)))) / float(np.sqrt(n))
+
+
+def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = None) -> int:
     """The largest lag at which rows still depend on one another; 0 if they seem independent.
 
     Lags are powers of two, up to a 24th of the rows.
@@ -55,6 +63,8 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None) -> int:
         The rows in their order.
     n : int, optional
         Where only the `serial_rows` of a sample are given, how many rows it has.
+    p : int, optional
+        Where only some of the columns are given, how many there are.
 
     Examples
     --------
@@ -72,38 +82,56 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None) -> int:
     places = starts[:, None] + np.concatenate([[0], lags])
     if n is not None:
         places = np.searchsorted(serial_rows(n), places)
-    return max((_last_lag(rows[:, j], places, lags) for j in range(rows.shape[1])), default=0)
+    sure = sure_of(len(starts), rows.shape[1] if p is None else p)
+    columns = range(rows.shape[1])
+    return max((_last_lag(rows[:, j], places, lags, sure) for j in columns), default=0)
 
 
-def _last_lag(column: NDArray[Any], places: Index, lags: Index) -> int:
+def _last_lag(column: NDArray[Any], places: Index, lags: Index, sure: float) -> int:
     """The largest lag of a likeness that is no chance; 0 for independent and for sorted rows.
 
     `places` are those of the rows, and of the rows at each lag from them, (rows, 1 + lags).
     """
     here, next_ = column[places[:, 0]], column[places[:, 1]]
-    sure = SURE / np.sqrt(len(places))
     down = min(np.count_nonzero(next_ < here), np.count_nonzero(next_ > here))
     fewest = max((1.0 - ASCENTS) * len(here), DESCENTS)
-    if down <= fewest or not (np.abs(_likeness(np.stack([here, next_], axis=1))) > sure).any():
+    alike, skew = _likeness(np.stack([here, next_], axis=1))
+    # Where a value is rare, chance puts two of them side by side more often than a normal law says.
+    squared = sure**2 - 1.0 / len(here)
+    limits = (sure + squared * skew**2 / 6.0)[:, None]
+    if down <= fewest or not (np.abs(alike) > limits).any():
         return 0
-    likeness = _likeness(column[places])
+    values = column[places]
+    likeness, _ = _likeness(values)
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
-    if first[0] < SMOOTH and first[-1] > SORTED * first[0] > 0.0:
-        return 0
-    return int(lags[np.flatnonzero((np.abs(likeness) > sure).any(axis=0))[-1]])
+    chance = (1.0 - first[0]) / np.sqrt(len(here))  # what weak likeness is uncertain by
+    if first[0] > 0.0 and first[-1] > KEPT * first[0] - chance:
+        rank = _ranks(values[:, :3])
+        one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
+        if two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(here):
+            return 0
+    return int(lags[np.flatnonzero((np.abs(likeness) > limits).any(axis=0))[-1]])
 
 
-def _likeness(values: NDArray[Any]) -> Array:
-    """Correlations of two waves of the ranks at each lag, (2, lags); 0 where nothing varies.
+def _ranks(values: NDArray[Any]) -> Array:
+    """Places of values among those of the rows, as shares of their number."""
+    pool = np.sort(values[:, 0])
+    low, high = (np.searchsorted(pool, values, side) for side in ("left", "right"))
+    return np.asarray((low + high) / (2.0 * len(pool)))
+
+
+def _likeness(values: NDArray[Any]) -> tuple[Array, Array]:
+    """Correlations of two waves of the ranks at each lag, (2, lags), and how skewed the waves are.
+
+    Both are 0 where nothing varies.
 
     `values` are those of one column, (rows, 1 + lags): at each row, and so many rows later.
     """
-    pool = np.sort(values[:, 0])
-    low, high = (np.searchsorted(pool, values, side) for side in ("left", "right"))
-    rank = (low + high) / (2.0 * len(pool))
-    waves = np.cos(np.pi * np.array([1.0, 2.0])[:, None, None] * rank)
+    waves = np.cos(np.pi * np.array([1.0, 2.0])[:, None, None] * _ranks(values))
     waves -= waves.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.mean(waves * waves, axis=1))
     products = np.mean(waves[:, :, :1] * waves[:, :, 1:], axis=1)
     scale = spread[:, :1] * spread[:, 1:]
-    return np.asarray(np.divide(products, scale, out=np.zeros_like(products), where=scale > 1e-12))
+    likeness = np.divide(products, scale, out=np.zeros_like(products), where=scale > 1e-12)
+    cubes, own = np.mean(waves[:, :, 0] ** 3, axis=1), spread[:, 0] ** 3
+    return likeness, np.divide(cubes, own, out=np.zeros_like(cubes), where=own > 1e-12)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nosplit.data.serial import SURE, correlated_rows, serial_lags, serial_rows
+from nosplit.data.serial import correlated_rows, serial_lags, serial_rows, sure_of
 from nosplit.engines.torch.devices import as_array
 
 __all__ = ["lag_of"]
@@ -29,19 +29,20 @@ def _lag(rows: torch.Tensor) -> int:
         return 0
     first = torch.from_numpy(starts).to(device)
     both = rows[first], rows[first + int(lags[0])]
-    step = max(1, AT_ONCE // len(starts))
+    step, sure = max(1, AT_ONCE // len(starts)), sure_of(len(starts), rows.shape[1])
     alike = [
-        _alike(*(part[:, j : j + step].double() for part in both))
+        _alike(both[0][:, j : j + step].double(), both[1][:, j : j + step].double(), sure)
         for j in range(0, rows.shape[1], step)
     ]
     columns = torch.nonzero(torch.cat(alike))[:, 0]
     if not len(columns):
         return 0
     some = torch.from_numpy(serial_rows(n)).to(device)
-    return correlated_rows(as_array(rows[some][:, columns]).astype(np.float64), n)
+    looked_at = as_array(rows[some][:, columns]).astype(np.float64)
+    return correlated_rows(looked_at, n, rows.shape[1])
 
 
-def _alike(here: torch.Tensor, later: torch.Tensor) -> torch.Tensor:
+def _alike(here: torch.Tensor, later: torch.Tensor, sure: float) -> torch.Tensor:
     """Columns in which waves of the ranks of rows and of those after them may be correlated.
 
     A little more readily than in memory, where the columns that are found are looked at again.
@@ -58,4 +59,4 @@ def _alike(here: torch.Tensor, later: torch.Tensor) -> torch.Tensor:
     scale = torch.sqrt((waves[0] ** 2).mean(dim=2) * (waves[1] ** 2).mean(dim=2))
     products = (waves[0] * waves[1]).mean(dim=2)
     likeness = torch.where(scale > 1e-12, products / scale, torch.zeros_like(scale))
-    return (likeness.abs() > 0.99 * SURE / np.sqrt(len(here))).any(dim=0)
+    return (likeness.abs() > 0.99 * sure).any(dim=0)
