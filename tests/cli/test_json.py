@@ -61,6 +61,7 @@ COMMANDS = [
     ("Results", "gof ref.npy --pairs 3"),
     ("Results", "independence ref.npy cur.npy"),
     ("Results", f"test ref.csv cur.csv {SMALL} --paired"),
+    ("Results", f"test ref.csv cur.csv {SMALL} --explain"),
     ("Several samples", "ksample ref.npy cur.npy many-ref.npy --kernels paper2"),
     ("Columns", "columns ref.csv cur.csv"),
     ("Columns", "columns many-ref.npy many-cur.npy --pairs-of-columns --adjust bh"),
@@ -93,3 +94,15 @@ def test_keys_are_those_of_the_page(files, capsys):
         for key, value in printed.items():
             kinds = page[key].split(" or ")
             assert any(fits(value, kind) for kind in kinds), f"{command}: {key} = {value!r}"
+
+
+def test_how_large_is_said_where_it_is_asked_for(files, capsys):
+    command = f"test ref.csv cur.csv {SMALL} --json"
+    with pytest.raises(SystemExit):
+        main(command.split())
+    assert json.loads(capsys.readouterr().out)["effect"] is None
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--explain"])
+    effect = json.loads(capsys.readouterr().out)["effect"]
+    assert 0.0 <= effect["separation_low"] <= effect["separation"] <= 1.0
+    assert isinstance(effect["words"], str)

@@ -20,6 +20,7 @@ from nosplit.cli.shared.options import (
     Encoding,
     Exclude,
     ExitCode,
+    Explain,
     Groups,
     Json,
     Kernels,
@@ -50,6 +51,7 @@ from nosplit.cli.shared.printing import (
     write_report,
 )
 from nosplit.data.files.opening import said_of
+from nosplit.errors import InputError
 
 __all__ = ["compare"]
 
@@ -80,6 +82,7 @@ def compare(
     as_json: Json = False,
     exit_code: ExitCode = False,
     min_effect: MinEffect = None,
+    explain: Explain = False,
     report: Report = None,
     no_rows: NoRows = False,
 ) -> None:
@@ -96,6 +99,8 @@ def compare(
     design = {name: value for name, value in given.items() if value}
     form = sep, decimal, encoding
     x, y, without_rows = two_files((ref, cur), form, sample, seed, paired=paired)
+    if explain and without_rows:
+        raise InputError("`--explain` needs the rows of both samples, and a profile keeps none.")
     with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
@@ -126,12 +131,14 @@ def compare(
         rows=not no_rows,
         options={"rng": seed, "shuffle": not no_shuffle, **design},
     )
-    ended = finish(result, f"{ref} and {cur}", alpha=alpha, as_json=as_json, exit_code=exit_code)
+    told = nosplit.explain(result, x, y) if explain else None
+    title = f"{ref} and {cur}"
+    ended = finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code, told=told)
     if min_effect is None or not ended.exit_code:
         raise ended
     size = told_apart(result, alpha)
     if not without_rows and (size is None or size < min_effect):
         # What no column shows alone, what the test learned may.
-        learned = nosplit.explain(result, x, y).effect.separation
+        learned = (told or nosplit.explain(result, x, y)).effect.separation
         size = learned if size is None else max(size, learned)
     raise typer.Exit(int(is_large(size, min_effect)))

@@ -17,6 +17,7 @@ __all__ = [
     "Encoding",
     "Exclude",
     "ExitCode",
+    "Explain",
     "Groups",
     "Json",
     "Kernels",
@@ -107,6 +108,12 @@ MinEffect = Annotated[
     typer.Option(
         help="With --exit-code: 1 only if rows are told apart this often, from 0.5 to 1.",
         metavar="SHARE",
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain", help="Say how large it is by all columns together, too; takes longer."
     ),
 ]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]

@@ -16,6 +16,7 @@ from nosplit._support.lazy import extra
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
 from nosplit.cli.shared.words import in_options
+from nosplit.describe.explanation import Explanation
 from nosplit.describe.report import check_target
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
@@ -64,17 +65,29 @@ def quietly(test: Callable[..., TestResult], *data: Any, **options: Any) -> Test
 
 
 def finish(
-    result: TestResult, title: str, *, alpha: float, as_json: bool, exit_code: bool
+    result: TestResult,
+    title: str,
+    *,
+    alpha: float,
+    as_json: bool,
+    exit_code: bool,
+    told: Explanation | None = None,
 ) -> typer.Exit:
-    """Print a result; what it returns ends the command."""
+    """Print a result, and what explains it; what it returns ends the command."""
     rejects = result.reject(alpha)
     if as_json:
-        held = {"differing": list(result.differing(alpha)), "told_apart": told_apart(result, alpha)}
+        held = {
+            "differing": list(result.differing(alpha)),
+            "told_apart": told_apart(result, alpha),
+            "effect": told.effect.to_dict() if told else None,
+        }
         print_json({**result.to_dict(), **held, "reject": rejects, "alpha": alpha})
     else:
         typer.echo(printable(title))
         said = replace(result, warnings=tuple(map(in_options, result.warnings)))
         typer.echo(said.answer(alpha))
+        if told:
+            typer.echo(str(told))
     return typer.Exit(int(exit_code and rejects))
 
 
