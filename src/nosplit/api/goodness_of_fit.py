@@ -23,6 +23,7 @@ from nosplit.data.options import Options
 from nosplit.data.samples import Sample, one_sample, standardised
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
+from nosplit.engines.devices import fit_on_device, lies_on_device
 from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
 from nosplit.engines.files.goodness_of_fit import fit_of_file
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
@@ -83,6 +84,7 @@ def goodness_of_fit_test(
     progress: bool = False,
     dependent: bool = False,
     thin: int = 1,
+    device: Any = None,
 ) -> TestResult:
     """Test whether a sample comes from a model that is known by its score.
 
@@ -140,6 +142,10 @@ def goodness_of_fit_test(
         calibration="asymptotic" pairs are (i, n/2 + i), and Σ comes from batch means.
     thin : int
         Use every `thin`-th row only.
+    device : str or torch.device, optional
+        Where sketches are made: "cuda" moves rows to a GPU. Those of tensors are made where they
+        lie, with a score that takes tensors; few rows are compared in memory. Needs
+        `nosplit[torch]`.
 
     Returns
     -------
@@ -171,6 +177,11 @@ def goodness_of_fit_test(
             if found is not None:
                 return found
         x = source.whole()
+    if (device is not None or lies_on_device(x)) and not dependent and thin == 1:
+        asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
+        found = fit_on_device(x, score, asked, rng=generator, workers=workers, device=device)
+        if found is not None:
+            return found
     data = one_sample(x, options)
     x, scores = _check_rows(data, score, thin, dependent)
     scaler, encoding = _scaler(data, score, x, scores)

@@ -18,6 +18,7 @@ from nosplit.designs.asked import Asked, leaving_out
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_rows, strata_in
 from nosplit.designs.two_sample import about_strata
+from nosplit.engines.devices import independence_on_device, lies_on_device
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
     THIN,
@@ -64,6 +65,7 @@ def independence_test(
     workers: int | None = None,
     progress: bool = False,
     unit_size: int = 8,
+    device: Any = None,
 ) -> TestResult:
     """Test whether two variables that were observed together are independent.
 
@@ -110,6 +112,9 @@ def independence_test(
         Show a progress bar on the terminal.
     unit_size : int
         Observations to a unit, about; fewer where there would not be two units.
+    device : str or torch.device, optional
+        Where sketches are made: "cuda" moves rows to a GPU. Those of tensors are made where they
+        lie; few rows are compared in memory. Needs `nosplit[torch]`.
 
     Returns
     -------
@@ -143,6 +148,22 @@ def independence_test(
             return found
         x, y = (source.whole() for source in sources)
     given = read_if_path(x), read_if_path(y)
+    if strata is None and (device is not None or lies_on_device(*given)):
+        policy = "raise" if nan_policy == "auto" else nan_policy
+        asked = Asked(
+            Options.of(scale, columns, exclude, policy),
+            kernels,
+            chosen,
+            pairs,
+            calibration,
+            budget,
+            shuffle,
+        )
+        found = independence_on_device(
+            *given, asked, unit_size, rng=generator, workers=workers, device=device
+        )
+        if found is not None:
+            return found
     labelled: tuple[str, ...] = ()
     if strata is not None and is_name(strata):
         strata_in(strata, given)

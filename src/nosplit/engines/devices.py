@@ -14,7 +14,15 @@ from nosplit.data.changes import column_changes
 from nosplit.engines.sides import Sides
 from nosplit.inference.result import TestResult
 
-__all__ = ["as_tensors", "lies_on_device", "mover", "on_device", "tensor_changes"]
+__all__ = [
+    "as_tensors",
+    "fit_on_device",
+    "independence_on_device",
+    "lies_on_device",
+    "mover",
+    "on_device",
+    "tensor_changes",
+]
 
 
 def lies_on_device(*samples: Any) -> bool:
@@ -43,6 +51,22 @@ def on_device(*arguments: Any) -> TestResult | None:
     from nosplit.engines.torch.two_sample import tensor_test
 
     return tensor_test(*arguments)
+
+
+def fit_on_device(*arguments: Any, **options: Any) -> TestResult | None:
+    """Test the fit of rows where they lie, or on the device that is asked for."""
+    extra("torch", "torch")
+    from nosplit.engines.torch.goodness_of_fit import fit_of_tensor
+
+    return fit_of_tensor(*arguments, **options)
+
+
+def independence_on_device(*arguments: Any, **options: Any) -> TestResult | None:
+    """Test the independence of variables where they lie, or on the device that is asked for."""
+    extra("torch", "torch")
+    from nosplit.engines.torch.independence import independence_of_tensors
+
+    return independence_of_tensors(*arguments, **options)
 
 
 def mover(device: Any) -> Callable[[Sides], Sides]:

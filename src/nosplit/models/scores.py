@@ -15,7 +15,7 @@ from nosplit.errors import InputError
 from nosplit.models.laws import Model
 from nosplit.models.scipy import from_scipy
 
-__all__ = ["Score", "as_model", "scores_of"]
+__all__ = ["Score", "as_model", "check_scores", "scores_of"]
 
 Score = Model | Callable[[Any], Any] | ArrayLike
 
@@ -57,13 +57,19 @@ def scores_of(score: Score, x: Array) -> Array:
     scores = np.ascontiguousarray(_array(given), dtype=np.float64)
     if scores.ndim == 1 and x.shape[1] == 1:
         scores = scores[:, None]
-    if scores.shape != x.shape:
-        raise InputError(
-            f"`score` must give one row of {x.shape[1]} for each of the {len(x)} rows of x, "
-            f"got shape {scores.shape}. It is the gradient of the log density, not the density."
-        )
+    check_scores(scores, x.shape)
     check_finite(scores, "score")
     return scores
+
+
+def check_scores(scores: Any, shape: tuple[int, ...]) -> None:
+    """Check that scores have the shape of the rows."""
+    if tuple(scores.shape) != shape:
+        raise InputError(
+            f"`score` must give one row of {shape[1]} for each of the {shape[0]} rows of x, "
+            f"got shape {tuple(scores.shape)}. It is the gradient of the log density, not the "
+            "density."
+        )
 
 
 def _call(score: Callable[[Any], Any], x: Array) -> Any:

@@ -1,0 +1,131 @@
+"""The independence test of tensors: products are summed where the observations lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from nosplit._support.tensors import is_tensor
+from nosplit._support.types import Index
+from nosplit.data.variables import Variable
+from nosplit.designs.asked import Asked
+from nosplit.engines.families.independence import (
+    THIN,
+    TensorTask,
+    observation_sizes,
+    sketched_independence,
+    thinned,
+)
+from nosplit.engines.torch.devices import as_array, as_rows, device_of, running
+from nosplit.engines.torch.sketches.dealing import rows_by_cell
+from nosplit.engines.torch.sketches.serial import lag_of
+from nosplit.engines.torch.sketches.shifts import DeviceShifts, only_waves
+from nosplit.engines.torch.sketches.sides import check_finite_tensor
+from nosplit.errors import InputError
+from nosplit.inference.questions import INDEPENDENCE
+from nosplit.inference.result import TestResult
+from nosplit.pairs.pairing import Sketch
+from nosplit.sketch.families.independence_sums import ShiftSums, sketch_observations
+
+__all__ = ["independence_of_tensors"]
+
+
+def independence_of_tensors(
+    x: Any,
+    y: Any,
+    asked: Asked,
+    unit_size: int,
+    *,
+    rng: np.random.Generator,
+    workers: int | None = None,
+    device: Any = None,
+) -> TestResult | None:
+    """Test observations on a device by a sketch; None where they are compared in memory.
+
+    That is so for few observations, and for tables and others that may hold categories.
+    """
+    if not asked.options.idle or not all(_holds_numbers(v) for v in (x, y)):
+        return None
+    place = device_of(x, y, device)
+    both = as_rows(x, "x", place), as_rows(y, "y", place)
+    given = len(both[0])
+    if given != len(both[1]):
+        raise InputError(
+            "`x` and `y` must have as many rows, observed together, "
+            f"got {given} and {len(both[1])}."
+        )
+    for rows, name in zip(both, "xy", strict=True):
+        check_finite_tensor(rows, name)
+        if bool((rows == rows[0]).all()):
+            raise InputError(f"`{name}` is constant: all rows are the same.")
+    # y that does not depend on its past may be permuted, whatever x does.
+    lag = min(lag_of(rows) for rows in both)
+    if lag:
+        both = both[0][:: THIN * lag], both[1][:: THIN * lag]
+    n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
+    sizes = observation_sizes(n, columns, (False, False), asked.kernels, unit_size)
+    how = asked.plan(sizes)
+    if not isinstance(how.pairing, Sketch):
+        return None
+    with running(place):
+        observed = _ObservedTensors(*both)
+        done = sketched_independence(
+            observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
+        )
+    done = replace(done, outcome=thinned(done.outcome, lag))
+    return done.result(INDEPENDENCE, given)
+
+
+def _holds_numbers(value: Any) -> bool:
+    if is_tensor(value):
+        return bool(value.dtype != torch.bool)
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fiu"
+
+
+@dataclass(frozen=True, eq=False)
+class _ObservedTensors:
+    """Observations on a device."""
+
+    x: torch.Tensor
+    y: torch.Tensor
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        return len(self.x)
+
+    def fitted(self, pilot: Index) -> _FittedTensors:
+        """They are numbers."""
+        return _FittedTensors(self.x, self.y, pilot)
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedTensors:
+    """Observations on a device, and the numbers of the pilot rows."""
+
+    x: torch.Tensor
+    y: torch.Tensor
+    rows: Index
+
+    @property
+    def pilot(self) -> tuple[Variable, Variable]:
+        """Both variables in the pilot rows, in memory."""
+        some = torch.from_numpy(self.rows).to(self.x.device)
+        return Variable(as_array(self.x[some]), False), Variable(as_array(self.y[some]), False)
+
+    def sums(self, task: TensorTask) -> ShiftSums:
+        """The sketch of all of them; of kernels that are looked at in memory, made there."""
+        deal, q, device = task.deal, task.q, self.x.device
+        if not only_waves(task.map):
+            both = as_array(self.x), as_array(self.y)
+            return sketch_observations(task.map, *both, deal, q, task.workers)
+        order = rows_by_cell(deal, device)
+        sums = DeviceShifts.empty(task.map, deal.cells, q, device)
+        for first in range(0, len(order), sums.at_once * q):
+            some = order[first : first + sums.at_once * q]
+            cells = torch.arange(first, first + len(some), q, device=device) // deal.c
+            sums.add(self.x[some], self.y[some], cells)
+        return sums.in_memory()
