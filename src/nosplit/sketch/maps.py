@@ -77,6 +77,11 @@ class SketchMap:
         """Columns of a row."""
         return len(self.center)
 
+    @cached_property
+    def scale(self) -> Array:
+        """What columns are multiplied by."""
+        return np.asarray(1.0 / self.spread)
+
     # -- waves -------------------------------------------------------------------------------
 
     @cached_property
@@ -89,7 +94,7 @@ class SketchMap:
                 found[u] = frequencies_of(kernel, self.p, self.frequencies, rng)
         return found
 
-    @property
+    @cached_property
     def n_waves(self) -> int:
         """Frequencies of all kernels together."""
         return sum(map(len, self.drawn.values()))
@@ -163,7 +168,7 @@ class SketchMap:
 
     # -- the numbers of a cell ---------------------------------------------------------------
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Numbers of a cell besides its bins."""
         landmarks = sum(map(len, self.landmark_scales))

@@ -19,7 +19,9 @@ from nosplit.sketch.maps import STEP, SketchMap
 __all__ = ["BLOCK", "MULTIPLE", "CellSums", "sketch_rows", "total_of"]
 
 # Rows dealt at once, and rows whose waves are in the cache together.
-BLOCK, WAVES = 8192, 512
+BLOCK, WAVES = 32_768, 1024
+# All products of scores are made where they are at most so many times those that are wanted.
+ALL_PRODUCTS = 12
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
 
@@ -70,28 +72,33 @@ class CellSums:
             self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
-        from nosplit._support.loops.sketch import add_bins, add_pairs, bin_places
+        from nosplit._support.loops.sketch import add_all_pairs, add_bins, add_pairs, bin_places
 
         order = _by_cell(cells, len(self.features))
         cells = cells[order]
         first = sketch.n_features - 4 * len(sketch.pairs)
+        edges, starts, counted = sketch.edges
+        places = np.empty((len(order), len(sketch.bins)), np.uint8)
+        room = np.empty((WAVES, sketch.n_waves), np.float32)
+        for start in range(0, len(order), WAVES):
+            part = slice(start, start + WAVES)
+            some = rows.take(order[part], axis=0)  # in the cache from here on
+            if sketch.bins:
+                bin_places(some, np.arange(len(some)), edges, counted, places[part])
+            self._add_features(sketch, some, cells[part], room)
         if sketch.bins:
-            edges, starts, counted = sketch.edges
-            places = np.empty((len(order), sketch.p), np.uint8)
-            bin_places(rows, order, edges, counted, places)
             add_bins(places, cells, starts, self.bins)
             products = sketch.products
             F = len(products[1])
-            add_pairs(places, cells, *products, F, first, self.features)
-        for start in range(0, len(order), WAVES):
-            part = slice(start, start + WAVES)
-            self._add_features(sketch, rows, order[part], cells[part])
+            all_of_them = 4 * sketch.p * sketch.p <= ALL_PRODUCTS * F
+            add = add_all_pairs if all_of_them else add_pairs
+            add(places, cells, *products, F, first, self.features)
         if sketch.others:
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
             np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
 
     def _add_features(
-        self, sketch: SketchMap, rows: NDArray[Any], order: NDArray[Any], cells: NDArray[Any]
+        self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any], room: NDArray[np.float32]
     ) -> None:
         from nosplit._support.loops.sketch import (
             add_coordinates,
@@ -100,16 +107,16 @@ class CellSums:
             standardised_rows,
         )
 
-        F, n = sketch.n_waves, len(order)
+        F, n, order = sketch.n_waves, len(rows), np.arange(len(rows))
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-        if not standardised_rows(rows, order, sketch.center, 1.0 / sketch.spread, scaled):
+        if not standardised_rows(rows, order, sketch.center, sketch.scale, scaled):
             raise NonFiniteError("Values of rows are not finite.")
         if F:
-            turns = scaled @ sketch.turns
+            turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
             if len(sketch.hashed):
                 add_phases(rows, order, sketch.hashed, sketch.phases, turns)
-            room = np.zeros(2 * F, np.int32)
-            add_waves(turns[:n], cells, F, np.float32(STEP), room, self.features)
+            total = np.zeros(2 * F, np.int32)
+            add_waves(turns[:n], cells, F, np.float32(STEP), total, self.features)
         if len(sketch.coordinates):
             step = np.float64(STEP)
             add_coordinates(scaled[:n], cells, sketch.coordinates, step, 2 * F, self.features)

@@ -257,10 +257,10 @@ def test_files_that_change_iv(large, monkeypatch, pairs):
 
 def test_files_that_grow_iv(large):
     x = FileSide(open_source(_saved("x.npy", normal(500))), Options.of(None, None, None, "raise"))
-    assert sum(len(batch) for _, batch in x._counted(500)) == 500
+    assert sum(len(batch) for _, batch in x.counted(500)) == 500
     for n in (499, 501):
         with pytest.raises(InputError, match=r"`x\.npy` must not change while it is read"):
-            list(x._counted(n))
+            list(x.counted(n))
 
 
 def _saved(name, values):
