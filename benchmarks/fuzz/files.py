@@ -76,15 +76,16 @@ def _tampered(rng: np.random.Generator, value: Any) -> Any:
 
 def _stream(rng: np.random.Generator) -> Any:
     kind, n = rng.integers(4), int(rng.integers(2, 40))
+    pairs = str(rng.choice(["sketch", "adjacent"]))
     x, y = data.rows(rng, n, 2), data.rows(rng, n, 2)
     if kind == 0:
         stream = nosplit.TwoSampleAccumulator()
     elif kind == 1:
         stream = nosplit.TwoSampleAccumulator(pairs="adjacent", ratio=(1, int(rng.integers(1, 4))))
     elif kind == 2:
-        stream = nosplit.IndependenceAccumulator()
+        stream = nosplit.IndependenceAccumulator(pairs=pairs)
     else:
-        stream = nosplit.GoodnessOfFitAccumulator(lambda z: -z)
+        stream = nosplit.GoodnessOfFitAccumulator(lambda z: -z, pairs=pairs)
         call(lambda: stream.update(x))
         return stream
     call(lambda: stream.update(x, y))

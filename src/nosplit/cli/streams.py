@@ -222,8 +222,10 @@ def result(
     """Test what `nosplit accumulate` or `nosplit merge` wrote."""
     check_alpha(alpha)
     acc = load_accumulator(state)
-    if flips is not None and not isinstance(acc, TwoSampleAccumulator):
-        raise InputError(f"`--flips` is for sketches of two samples, got a {_class_name(acc)}.")
+    if flips is not None and acc.pairs != "sketch":
+        raise InputError(
+            f"`--flips` is for sketches, got a {_class_name(acc)} of {acc.pairs} pairs."
+        )
     ask = acc.result if flips is None else partial(acc.result, flips=flips)
     res = quietly(ask, method)
     raise finish(res, state, alpha=alpha, as_json=as_json, exit_code=exit_code)
@@ -259,8 +261,7 @@ def _report(acc: Any, out: str, as_json: bool) -> None:
         if counts[name]
     ]
     rows = ", ".join([f"{counts['n_used']:,} used", *left])
-    pairs = acc.pairs if isinstance(acc.pairs, str) else f"window {acc.pairs}"
     typer.echo(printable(out))
-    units = "blocks" if pairs == "sketch" else "units"
-    typer.echo(f"  pairs      {pairs}: {counts['n_pairs']:,} of {counts['n_units']:,} {units}")
+    units = "blocks" if acc.pairs == "sketch" else "units"
+    typer.echo(f"  pairs      {acc.pairs}: {counts['n_pairs']:,} of {counts['n_units']:,} {units}")
     typer.echo(f"  rows       {rows}")

@@ -22,7 +22,6 @@ __all__ = [
     "Band",
     "Blocks",
     "Complete",
-    "Forward",
     "Job",
     "LinearPairs",
     "Pairing",
@@ -152,26 +151,6 @@ class Window:
         self._check(n_units)
         # At least R units a job: the R units read beyond a job's own are then at most as many.
         return (Band(part, self.R) for part in _chunks(n_units, max(size // self.R, self.R)))
-
-
-@dataclass(frozen=True)
-class Forward:
-    """The pairs (i, i + r), r = 1…R, of the units from `first` on that have R after them.
-
-    A window that does not go round: as units arrive, each is done once R more are there.
-    """
-
-    R: int
-    first: int = 0
-
-    def n_pairs(self, n_units: int) -> int:
-        """Number of pairs of `n_units` units."""
-        return max(0, n_units - self.R - self.first) * self.R
-
-    def jobs(self, n_units: int, size: int) -> Iterator[Job]:
-        """The pairs, cut into jobs of about `size` pairs."""
-        for part in _chunks(n_units - self.R - self.first, max(size // self.R, self.R)):
-            yield Band(range(self.first + part.start, self.first + part.stop), self.R)
 
 
 @dataclass(frozen=True)

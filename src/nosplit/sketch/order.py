@@ -21,7 +21,7 @@ from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 from nosplit.sketch.units import CellUnits, Lens
 
-__all__ = ["neighbours_alike"]
+__all__ = ["blocks_alike", "neighbours_alike"]
 
 # Blocks nearer than this count as neighbours, with weights that fall to 0: several widths, for
 # dependence of short and of long range.
@@ -45,17 +45,20 @@ def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
     x, y : CellSums
         Cells of blocks, in the order of time; as many of x as of y.
     """
-    N = len(x.features)
+    swaps, features, bins, pooled = units_of(x, y, 0, 0)
+    # The first lens of a column is its cumulative one, or its only one.
+    columns = [own[0] for own in column_lenses(sketch, bins, pooled)]
+    kernels = kernel_view(sketch.features, swaps, features).lenses
+    return blocks_alike([(features, [*kernels, *pair_lenses(sketch, features)]), (bins, columns)])
+
+
+def blocks_alike(looks: Sequence[tuple[CellUnits, Sequence[Lens]]]) -> float:
+    """The same of any numbers of blocks, in the order of time, and of ways to look at them."""
+    N = len(looks[0][0].values)
     widths = [width for width in WIDTHS if width * SHARE <= N]
     if not widths:
         return 1.0
-    swaps, features, bins, pooled = units_of(x, y, 0, 0)
-    lenses = kernel_view(sketch.features, swaps, features).lenses
-    # The first lens of a column is its cumulative one, or its only one.
-    looks = [own[0] for own in column_lenses(sketch, bins, pooled)]
-    parts = [_pvalues(features, lens, widths) for lens in lenses]
-    parts += [_pvalues(bins, lens, widths) for lens in looks]
-    parts += [_pvalues(features, lens, widths) for lens in pair_lenses(sketch, features)]
+    parts = [_pvalues(units, lens, widths) for units, lenses in looks for lens in lenses]
     pvalues = np.concatenate([part.ravel() for part in parts])
     return float(min(1.0, pvalues.size * pvalues.min()))
 

@@ -24,7 +24,7 @@ NORMAL = models.MultivariateNormal([0.0])
 def fed(kind=TwoSampleAccumulator, scale=1.0):
     x, y = scale * np.random.default_rng(0).normal(size=(2, 1200, 1))
     if kind is GoodnessOfFitAccumulator:
-        acc = kind(NORMAL)
+        acc = kind(NORMAL, pairs="adjacent")
         acc.update(x)
         return acc
     acc = kind(pairs="adjacent")

@@ -54,13 +54,13 @@ def sketch(n=703, **options):
 
 
 def goodness(n=303):
-    acc = GoodnessOfFitAccumulator(NORMAL, pairs=3)
+    acc = GoodnessOfFitAccumulator(NORMAL, pairs="adjacent")
     acc.update(X[:n])
     return acc
 
 
 def independence(n=303):
-    acc = IndependenceAccumulator(unit_size=4)
+    acc = IndependenceAccumulator(unit_size=4, pairs="adjacent")
     acc.update(X[:n, 0], np.where(Y[:n, 0] > 0, "a", "b"))
     return acc
 

@@ -25,7 +25,7 @@ from nosplit import (
 )
 from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.engines.streams.sketches.cells import BlockSums
-from nosplit.engines.streams.sketches.settling import settle_blocks
+from nosplit.engines.streams.sketches.settling import pairs_alike, settle_blocks
 from nosplit.sketch.cells import drawn_statistics, units_of
 from nosplit.sketch.order import neighbours_alike
 from nosplit.sketch.swaps import Slots
@@ -484,7 +484,7 @@ def test_a_difference_is_no_dependence():
 def test_few_blocks_are_not_looked_at():
     blocks = fed(stream(), *samples(10, 10))._flow.flush(fed(stream(), *samples(10, 10))._state)
     assert neighbours_alike(blocks.blocks.sketch, *blocks.blocks.pairs) == 1.0
-    assert not settle_blocks(blocks.blocks).dependent
+    assert not settle_blocks(blocks.blocks, pairs_alike).dependent
 
 
 # Input ------------------------------------------------------------------------------------------

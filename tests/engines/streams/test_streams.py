@@ -34,12 +34,19 @@ from nosplit import (
 )
 from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.pairs.neighbours import PERIOD, RUN, LagOne, looked_at, near_and_far
-from nosplit.pairs.pairing import Aligned, Forward
 
 KERNELS = (Gaussian(0.5), Gaussian(2.0), Laplace(1.0), Linear())
 NORMAL = models.MultivariateNormal([0.0, 0.0])
 # Compilation on first use takes more than hypothesis allows.
 seeded = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def fitting(*args, **options):
+    return GoodnessOfFitAccumulator(*args, pairs="adjacent", **options)
+
+
+def observing(*args, **options):
+    return IndependenceAccumulator(*args, pairs="adjacent", **options)
 
 
 def paired(kernels=None, **options):
@@ -132,33 +139,6 @@ def test_result_against_one_call(method):
 
 
 @seeded
-@given(cuts, st.sampled_from([1, 2, 7]))
-def test_window_against_all_its_pairs(places, R):
-    x, _ = samples(600, 0)
-    # A low limit, so that there are several passes.
-    acc = GoodnessOfFitAccumulator(NORMAL, KERNELS[:2], pairs=R, limit=60)
-    for part in cut(x, places):
-        acc.update(part)
-    assert acc.n_dropped == 0
-    units = stein_units(acc, x)
-    values = [units.values(Aligned(range(600 - r), range(r, 600))) for r in range(1, R + 1)]
-    assert_same(acc.moments, Moments.from_values(np.concatenate(values, axis=1).T))
-
-
-def stein_units(acc, x):
-    return acc._flow.family.units((x, NORMAL.score(x)), acc._state.bank)
-
-
-def test_forward_pairs():
-    assert Forward(3).n_pairs(10) == 21
-    assert Forward(3, first=4).n_pairs(10) == 9
-    assert Forward(3).n_pairs(2) == 0
-    assert list(Forward(3).jobs(2, 100)) == []
-    bands = list(Forward(2, first=1).jobs(12, 4))
-    assert [i for band in bands for i in band.units] == list(range(1, 10))
-
-
-@seeded
 @given(cuts, cuts)
 def test_kernels_do_not_depend_on_the_batches_properties(x_cuts, y_cuts):
     x, y = samples(700, 700)
@@ -177,7 +157,7 @@ def test_kernels_do_not_depend_on_the_batches_properties(x_cuts, y_cuts):
 def test_goodness_of_fit_against_one_call():
     x = np.random.default_rng(0).normal(size=(5000, 2))
     kernels = [Gaussian(1.0), Gaussian(3.0)]
-    acc = GoodnessOfFitAccumulator(NORMAL, kernels)
+    acc = fitting(NORMAL, kernels)
     for part in cut(x, [1, 17, 2000, 2001]):
         acc.update(part)
     expected = goodness_of_fit_test(
@@ -187,7 +167,7 @@ def test_goodness_of_fit_against_one_call():
     assert_same(acc.moments, Moments(expected.n_pairs, *moments_of(expected)))
     assert res.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     assert (res.n_used, res.n_left_out) == (5000, 0)
-    few = GoodnessOfFitAccumulator(NORMAL, kernels)
+    few = fitting(NORMAL, kernels)
     few.update(x[:4000])  # two columns need more pairs than one
     with pytest.warns(NosplitWarning, match="2000 pairs are few"):
         few.result()
@@ -200,7 +180,7 @@ def test_independence_against_one_call(categories):
     y = x**2 + rng.normal(size=x.shape)
     if categories:
         y = np.where(y[:, 0] > 1, "high", "low")
-    acc = IndependenceAccumulator()
+    acc = observing()
     for one, two in zip(cut(x, [3, 900]), cut(y, [3, 900]), strict=True):
         acc.update(one, two)
     kernels = [(k.x, k.y) for k in acc.fix_kernels()]
@@ -318,20 +298,6 @@ def test_waiting_rows_of_the_other_come_next():
     assert left.counts()["n_pairs"] == 250
 
 
-def test_merged_windows():
-    """No pair is counted twice, and none joins the last units of one with the first of another."""
-    x, _ = samples(300, 0)
-    left, right = (GoodnessOfFitAccumulator(NORMAL, KERNELS[:2], pairs=4) for _ in range(2))
-    left.update(x[:100])
-    right.update(x[100:])
-    pairs = [left.moments, right.moments]
-    left += right
-    assert_same(left.moments, pairs[0] + pairs[1])
-    assert left.counts()["n_units"] == 300
-    left.update(x[:50])  # goes on from its own last units
-    assert left.moments.n == pairs[0].n + pairs[1].n + 50 * 4
-
-
 def test_kernels_of_parts():
     x, y = samples(800, 800)
     first, second = paired(), paired()
@@ -383,20 +349,20 @@ def test_merging_iv():
 def test_goodness_of_fit_and_independence_merge():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1000, 2))
-    whole, left, right = (GoodnessOfFitAccumulator(NORMAL, Gaussian(1.0)) for _ in range(3))
+    whole, left, right = (fitting(NORMAL, Gaussian(1.0)) for _ in range(3))
     whole.update(x)
     left.update(x[:502])
     right.update(x[502:])
     left += right
     assert_same(left.moments, whole.moments)
     kernels = [(Gaussian(1.0), Linear()), (Gaussian(2.0), Gaussian(2.0))]
-    whole, left, right = (IndependenceAccumulator(kernels, unit_size=5) for _ in range(3))
+    whole, left, right = (observing(kernels, unit_size=5) for _ in range(3))
     whole.update(x[:, 0], x[:, 1])
     left.update(x[:503, 0], x[:503, 1])
     right.update(x[503:, 0], x[503:, 1])
     left += right
     assert left.moments.n == whole.moments.n == 100
-    codes = IndependenceAccumulator(kernels, unit_size=5)
+    codes = observing(kernels, unit_size=5)
     codes.update(np.array(["a", "b"]), x[:2, 0])
     with pytest.raises(InputError, match="discrete"):
         left += codes
@@ -471,7 +437,7 @@ def test_chain_warns():
     x[0], noise = 0.0, rng.normal(size=6000)
     for i in range(1, 6000):
         x[i] = 0.95 * x[i - 1] + np.sqrt(1 - 0.95**2) * noise[i]
-    acc = GoodnessOfFitAccumulator(lambda x: -x, (Gaussian(1.0),))
+    acc = fitting(lambda x: -x, (Gaussian(1.0),))
     acc.update(x)
     with pytest.warns(DependentRowsWarning, match="thinned"):
         acc.result()
@@ -516,21 +482,6 @@ def test_lag_runs_go_on_in_the_next_batch():
     feed(parts, x, y, places, places)
     lags = [acc._flow.flush(acc._state).lag for acc in (whole, parts)]
     assert lags[0].neighbours.n == lags[1].neighbours.n == RUN - 1 + 600 - 1
-    np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
-
-
-def test_lags_of_windows_do_not_depend_on_the_batches():
-    """Disjoint pairs are counted from the beginning, wherever a pass begins."""
-    x, _ = samples(801, 0)
-    whole, parts = (
-        GoodnessOfFitAccumulator(NORMAL, KERNELS[:2], pairs=2, limit=31) for _ in range(2)
-    )
-    for part in cut(x, range(31, 801, 31)):
-        whole.update(part)
-    for part in cut(x, range(17, 801, 17)):
-        parts.update(part)
-    lags = [acc._flow.flush(acc._state).lag for acc in (whole, parts)]
-    assert lags[0].neighbours.n == lags[1].neighbours.n
     np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
 
 
@@ -608,7 +559,7 @@ def test_independence_of_tables(tmp_path):
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"age": rng.normal(40, 9, 2000), "city": rng.choice(["Rome", "Oslo"], 2000)})
     y = pd.Series(x["age"] + 20 * rng.normal(size=2000), name="income")
-    acc, same = IndependenceAccumulator(), IndependenceAccumulator()
+    acc, same = observing(), observing()
     same.update(x, y)
     acc.update(x, y)
     acc.update(x[["city", "age"]], y)
@@ -630,7 +581,7 @@ def test_independence_of_tables(tmp_path):
     for bad in (x["age"], x.to_numpy()[:, :1].astype(float)):
         with pytest.raises(InputError):
             again.update(bad, y)
-    numbers = IndependenceAccumulator([(Gaussian(1.0), Gaussian(1.0))])
+    numbers = observing([(Gaussian(1.0), Gaussian(1.0))])
     with pytest.raises(InputError, match="categories as if they were numbers"):
         numbers.update(x, y)
 
@@ -641,7 +592,7 @@ def test_goodness_of_fit_of_tables(tmp_path):
         np.random.default_rng(0).normal(size=(2600, 2)) * [1.0, 2.0], columns=["a", "b"]
     )
     model = models.MultivariateNormal([0.0, 0.0], [[1.0, 0.0], [0.0, 4.0]])
-    acc, plain = (GoodnessOfFitAccumulator(model, Gaussian(1.0)) for _ in range(2))
+    acc, plain = (fitting(model, Gaussian(1.0)) for _ in range(2))
     acc.update(x[:600])
     acc.update(x.loc[600:, ["b", "a"]])  # by name, not by place
     plain.update(x.to_numpy())

@@ -56,7 +56,7 @@ def test_numbers_that_are_too_large_in_other_streams_iv():
     both.update(x, x)
     with pytest.raises(InputError):
         both.update(x, bad)
-    assert (fit.n_waiting, both.n_waiting) == (20, 20)
+    assert (fit.counts()["n_used"], both.counts()["n_used"]) == (20, 20)
 
 
 def frame(name, values, missing):

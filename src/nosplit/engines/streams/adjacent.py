@@ -44,7 +44,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
         check_encoding(encoding)
         recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
         bank = None if recipe.looks_at_rows else Bank(recipe.build())
-        super().__init__(TwoSamples(check_ratio(ratio), recipe), kernels, bank, "adjacent", limit)
+        super().__init__(TwoSamples(check_ratio(ratio), recipe), kernels, bank, limit)
         self._encoding = encoding
 
     @property

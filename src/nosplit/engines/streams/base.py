@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from nosplit._support.checks import check_int
 from nosplit._support.types import Array
 from nosplit.engines.streams.saved.as_json import (
@@ -20,18 +18,20 @@ from nosplit.engines.streams.saved.as_json import (
 from nosplit.engines.streams.saved.document import FileError, read_document, write_document
 from nosplit.engines.streams.state import Family, Flow, Rows, State
 from nosplit.errors import Caveat, InputError
+from nosplit.inference.limits import Limits
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.inference.statistics import test_moments
 from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Adjacent, Window
+from nosplit.pairs.pairing import Adjacent, Sketch
 
-__all__ = ["LIMIT", "Accumulator"]
+__all__ = ["LIMIT", "Accumulator", "check_same_pairs", "kind_for", "saved_pairs"]
 
 # Rows of a side that may wait.
 LIMIT = 100_000
+LIMITS = Limits("of a stream", (Sketch(), Adjacent()), closed=True)
 
 
 class Accumulator(ABC):
@@ -40,10 +40,8 @@ class Accumulator(ABC):
     family: ClassVar[str]
     question: ClassVar[Question]
 
-    def __init__(
-        self, family: Family, kernels: Any, bank: Any, pairs: str | int, limit: int
-    ) -> None:
-        self._flow = Flow(family, _window(pairs), check_int(limit, "limit", least=1))
+    def __init__(self, family: Family, kernels: Any, bank: Any, limit: int) -> None:
+        self._flow = Flow(family, check_int(limit, "limit", least=1))
         least = self._flow.step * max(family.sizes)
         if self._flow.limit < least:
             raise InputError(f"`limit` must be an int ≥ {least}, the rows of a pair, got {limit}.")
@@ -71,8 +69,8 @@ class Accumulator(ABC):
         return None if self._state.bank is None else tuple(self._state.bank.kernels)
 
     @property
-    def pairs(self) -> str | int:
-        """Which pairs, by their short name, or the width of a window."""
+    def pairs(self) -> str:
+        """Which pairs, by their short name."""
         return self._flow.pairs
 
     @property
@@ -159,7 +157,7 @@ class Accumulator(ABC):
                 f"There are no pairs to test yet: two units are needed, and "
                 f"{self._n_rows(state.waiting)} rows are waiting. `update` with more rows first."
             )
-        pairing = Window(self._flow.R) if self._flow.R else Adjacent()
+        pairing = Adjacent()
         unequal = len(set(self._flow.family.sizes)) > 1
         effective = self._effective_pairs(state)
         outcome = test_moments(
@@ -300,13 +298,21 @@ class Accumulator(ABC):
         return settings
 
 
-def _window(pairs: Any) -> int | None:
-    """The width of a window; None for adjacent pairs."""
-    if isinstance(pairs, str) and pairs == "adjacent":
-        return None
-    if isinstance(pairs, bool) or not isinstance(pairs, (int, np.integer)):
+def kind_for(pairs: Any, sketch: Any, adjacent: Any) -> Any:
+    """The class of accumulators for these pairs."""
+    return adjacent if isinstance(LIMITS.check_pairs(pairs), Adjacent) else sketch
+
+
+def saved_pairs(body: dict[str, Any]) -> Any:
+    """The pairs of an accumulator in a file."""
+    pairs = body["settings"]["pairs"]
+    return Sketch(**pairs) if isinstance(pairs, dict) else pairs
+
+
+def check_same_pairs(one: Accumulator, other: Any, kind: type[Accumulator]) -> None:
+    """Check that accumulators of one family are both sketches, or both not."""
+    if isinstance(other, kind) and type(other) is not type(one):
         raise InputError(
-            f'`pairs` of a stream must be "adjacent" or an int (a window), got {pairs!r}: other '
-            "pairs need all the data at once."
+            "Accumulators must have the same `pairs` to be added, got "
+            f"{one.pairs!r} and {other.pairs!r}."
         )
-    return check_int(int(pairs), "pairs", least=1)

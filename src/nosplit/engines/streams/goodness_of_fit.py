@@ -1,4 +1,9 @@
-"""Goodness-of-fit tests of streams."""
+"""Goodness-of-fit tests of streams.
+
+Rows and their scores become sums of Stein features in blocks of rows that follow one another, and
+a draw gives every block a random sign. Accumulators of parts of the data add up to that of the
+whole.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.base import (
+    LIMIT,
+    Accumulator,
+    check_same_pairs,
+    kind_for,
+    saved_pairs,
+)
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Rows, State
@@ -19,17 +31,30 @@ from nosplit.families.fitting import SteinKernels, stein_kernels
 from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.questions import GOODNESS
+from nosplit.inference.result import TestResult
 from nosplit.kernels import Kernel
 from nosplit.kernels.derived.stein import SteinBank
+from nosplit.methods import Method
 from nosplit.models import Model
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
+from nosplit.pairs.pairing import Pairing
 
-__all__ = ["GoodnessOfFitAccumulator"]
+__all__ = ["FLIPS", "AdjacentFit", "GoodnessOfFitAccumulator", "scored_batch"]
+
+# Random draws of a result.
+FLIPS = 9_999
 
 
 class GoodnessOfFitAccumulator(Accumulator):
     """A goodness-of-fit test of a stream.
+
+    Rows become sums of features that have mean zero under the model, in blocks of rows that follow
+    one another; of a long stream there are 512 to 1,024 blocks. A draw gives each block a random
+    sign: the level is right in the limit, if the score has a finite variance. Where rows depend on
+    those before them, neighbouring blocks are alike: that is looked for before every verdict, and
+    blocks are merged until they are several times as long as the dependence reaches; calibration is
+    then "blocks", and there is a `DependentRowsWarning`.
 
     Parameters
     ----------
@@ -37,61 +62,73 @@ class GoodnessOfFitAccumulator(Accumulator):
         ∇ log q of the model: a function from an (n, p) array to an (n, p) array, or a model of
         `nosplit.models`.
     kernels : None, Kernel, sequence of them or callable
-        As in `goodness_of_fit_test`. Bandwidths come from the first 500 rows, then they are fixed.
-    pairs : "adjacent" or int
-        The pairs (2i, 2i + 1) of units; or, for an int R, those of each unit with the R after it.
+        As in `goodness_of_fit_test`. Bandwidths and scales come from the first 1,000 rows, then
+        they are fixed; accumulators that are to be added must have the same (`like`).
+    pairs : "sketch", Sketch or "adjacent"
+        `Sketch(cells=…, frequencies=…)` says how many blocks of a long stream there are at least,
+        and how well kernels are approximated. "adjacent" is the paper's estimate on the pairs
+        (2i, 2i + 1) of rows instead, with its closed form: it finds far less.
     limit : int
         Rows that may wait.
     encoding : Encoding, optional
         Which columns of tables are the model's; by default found from the first batch, if that is
         a table. Columns are matched by name, and not scaled.
+    rng : int or Generator
+        Picks the frequencies and the draws.
 
     Examples
     --------
     >>> import numpy as np
     >>> from nosplit import models
     >>> rng = np.random.default_rng(0)
-    >>> acc = GoodnessOfFitAccumulator(models.MultivariateNormal([0.0, 0.0]), pairs=4)
+    >>> acc = GoodnessOfFitAccumulator(models.MultivariateNormal([0.0, 0.0]))
     >>> for _ in range(10):
-    ...     acc.update(1.3 * rng.normal(size=(500, 2)))
-    >>> acc.result().reject(0.05)
-    True
+    ...     acc.update(1.05 * rng.normal(size=(500, 2)))
+    >>> res = acc.result()
+    >>> res.reject(0.01), res.calibration
+    (True, 'wild')
     """
 
     family = "goodness_of_fit"
     question = GOODNESS
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         score: Model | Any,
         kernels: SteinKernels = None,
         *,
-        pairs: str | int = "adjacent",
+        pairs: Pairing | str = "sketch",
         limit: int = LIMIT,
         encoding: Encoding | None = None,
-    ) -> None:
+        rng: Seed = 0,
+    ) -> Self:
+        """Sketches and adjacent pairs have little in common but their use: a class for each."""
+        kind: type[Any] = cls if cls is not GoodnessOfFitAccumulator else _kind(pairs)
+        new: Self = object.__new__(kind)
+        return new
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @staticmethod
+    def _checked(score: Any) -> Any:
+        """A score that can be had at rows that are still to come; None if it was not saved."""
         score = as_model(score)
         if score is not None and not (isinstance(score, Model) or callable(score)):
             raise InputError(
                 f"`score` must be a model or a function of rows, got {type(score).__name__}: "
                 "values at rows that are still to come cannot be given beforehand."
             )
-        open_ended = kernels is None or (callable(kernels) and not isinstance(kernels, Kernel))
-        bank = None if open_ended else SteinBank(stein_kernels(kernels, 1.0))
-        super().__init__(Scored(kernels), kernels, bank, pairs, limit)
-        self._score, self._encoding = score, encoding
+        return score
 
     @classmethod
     def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings and the kernels of another."""
-        kernels = other._given if other.kernels is None else other.kernels
-        return cls(
-            other._score,
-            kernels,
-            pairs=other.pairs,
-            limit=other._flow.limit,
-            encoding=other._encoding,
-        )
+        """An empty accumulator with the settings, the kernels and the map of another."""
+        return type(other)._like(other)
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        raise NotImplementedError
 
     def update(self, x: Any) -> None:
         """Take in a batch of rows.
@@ -101,25 +138,113 @@ class GoodnessOfFitAccumulator(Accumulator):
         x : array_like or table, shape (n, p)
             The rows, of any number.
         """
-        if self._score is None:
-            raise InputError("`score` is not saved: give it to `load(path, score=...)` to go on.")
-        waiting = self._state.waiting
-        side = StreamBatch.of(x, "x", self._encoding, first=waiting is None, scale="none")
-        side.check_numbers()
-        rows = batch_rows(side.rows, "x", None if waiting is None else waiting[0].shape[1])
-        omitted = 0 if side.encoding is None else as_frame(x, "x").n_rows - len(side.rows)
-        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
-        if rows is not None:
-            rows = np.ascontiguousarray(rows, dtype=np.float64)
-            batch = on_the_line(self._score, rows, scores_of(self._score, rows))
-            check_sizes(batch)  # scores may be larger than rows
-            state, self._encoding = self._flow.feed(state, batch), side.encoding
-        self._state = state
+        raise NotImplementedError
+
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+        """Test with what has come so far; the accumulator stays as it is.
+
+        Every look is one more chance of a false alarm: a stream that is looked at until it
+        rejects will reject. Fix the number of rows beforehand, or share the level between the
+        looks (for k of them, reject at alpha / k).
+
+        Parameters
+        ----------
+        method : Method or name
+            As in `goodness_of_fit_test`; a split needs the data, and is refused.
+        flips : int
+            Number of random draws of a sketch: p is at least 1 / (flips + 1).
+
+        Returns
+        -------
+        TestResult
+            Calibration is "wild"; "blocks" where rows depend on those before them; and
+            "asymptotic" for adjacent pairs. Rows that wait, were dropped or had missing values are
+            counted in `n_left_out`.
+        """
+        raise NotImplementedError
+
+    def __iadd__(self, other: Self) -> Self:
+        check_same_pairs(self, other, GoodnessOfFitAccumulator)
+        return super().__iadd__(other)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], score: Score | None = None) -> Self:
         """The accumulator that `save` wrote; the score is not saved, and needed to go on."""
         return cls._restored(path, score=score)
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
+        if cls is not GoodnessOfFitAccumulator:
+            return super()._from_body(body, known)
+        found: Self = _kind(saved_pairs(body))._from_body(body, known)
+        return found
+
+    def _n_rows(self, sides: Rows | None) -> int:
+        return len(sides[0]) if sides else 0
+
+
+def _kind(pairs: Any) -> Any:
+    """The class for these pairs."""
+    from nosplit.engines.streams.sketches.goodness_of_fit import FitSketch
+
+    return kind_for(pairs, FitSketch, AdjacentFit)
+
+
+def scored_batch(
+    x: Any, score: Any, encoding: Encoding | None, width: int | None
+) -> tuple[Rows | None, Encoding | None, int]:
+    """Rows of a batch and their scores, how tables became numbers, and how many were left out."""
+    if score is None:
+        raise InputError("`score` is not saved: give it to `load(path, score=...)` to go on.")
+    side = StreamBatch.of(x, "x", encoding, first=width is None, scale="none")
+    side.check_numbers()
+    rows = batch_rows(side.rows, "x", width)
+    omitted = 0 if side.encoding is None else as_frame(x, "x").n_rows - len(side.rows)
+    if rows is None:
+        return None, encoding, omitted
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    batch = on_the_line(score, rows, scores_of(score, rows))
+    check_sizes(batch)  # scores may be larger than rows
+    return batch, side.encoding, omitted
+
+
+class AdjacentFit(GoodnessOfFitAccumulator):
+    """Moments of adjacent pairs: `GoodnessOfFitAccumulator(pairs="adjacent")`."""
+
+    def __init__(
+        self,
+        score: Model | Any,
+        kernels: SteinKernels = None,
+        *,
+        pairs: Pairing | str = "adjacent",
+        limit: int = LIMIT,
+        encoding: Encoding | None = None,
+        rng: Seed = 0,
+    ) -> None:
+        self._score = self._checked(score)
+        open_ended = kernels is None or (callable(kernels) and not isinstance(kernels, Kernel))
+        bank = None if open_ended else SteinBank(stein_kernels(kernels, 1.0))
+        super().__init__(Scored(kernels), kernels, bank, limit)
+        self._encoding = encoding
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        kernels = other._given if other.kernels is None else other.kernels
+        return cls(other._score, kernels, limit=other._flow.limit, encoding=other._encoding)
+
+    def update(self, x: Any) -> None:
+        """Take in a batch of rows."""
+        waiting = self._state.waiting
+        width = None if waiting is None else waiting[0].shape[1]
+        batch, encoding, omitted = scored_batch(x, self._score, self._encoding, width)
+        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
+        if batch is not None:
+            state, self._encoding = self._flow.feed(state, batch), encoding
+        self._state = state
+
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+        """Test with what has come so far, by the closed form."""
+        return Accumulator.result(self, method)
 
     def __iadd__(self, other: Self) -> Self:
         took = super().__iadd__(other)
@@ -139,9 +264,6 @@ class GoodnessOfFitAccumulator(Accumulator):
     def _described(self) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names
         return {"columns": names, "encoding": self._encoding}
-
-    def _n_rows(self, sides: Rows | None) -> int:
-        return len(sides[0]) if sides else 0
 
     def _effective_pairs(self, state: State) -> None:
         """What is counted are rows."""

@@ -1,15 +1,28 @@
-"""Independence tests of streams."""
+"""Independence tests of streams.
+
+Observations become sums of products of features of x and of every shift of y, in small units that
+follow one another; a draw picks a shift for each block of units. Accumulators of parts of the data
+add up to that of the whole.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.base import (
+    LIMIT,
+    Accumulator,
+    check_same_pairs,
+    kind_for,
+    saved_pairs,
+)
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
 from nosplit.engines.streams.state import Rows
@@ -17,83 +30,102 @@ from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, tensor_kernels
 from nosplit.families.independence import check_unit_size
 from nosplit.inference.questions import INDEPENDENCE
+from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import check_looks_at
 from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.methods import Method
+from nosplit.pairs.pairing import Pairing
 
-__all__ = ["IndependenceAccumulator"]
+__all__ = [
+    "FLIPS",
+    "AdjacentIndependence",
+    "IndependenceAccumulator",
+    "check_given_tensors",
+    "observed_batch",
+]
+
+# Random draws of a result.
+FLIPS = 9_999
 
 
 class IndependenceAccumulator(Accumulator):
     """An independence test of a stream of observations (x, y).
 
+    Units are made of observations that follow one another, blocks of units; of a long stream there
+    are 128 to 256 blocks of units of 8. A draw shifts y inside all units of a block, by the same
+    number of places: the test is exact if the rows of one variable do not depend on those before
+    them. Whether they do is looked for in the first 1,000 observations; where both do, rows far
+    apart are used alone, calibration is "thinned", and there is a `DependentRowsWarning`. Rows
+    sorted by x have little to compare inside units: mix them first.
+
     Parameters
     ----------
     kernels : None, sequence of pairs of kernels, or callable
-        As in `independence_test`. Bandwidths come from the first 500 observations, then they are
-        fixed.
+        As in `independence_test`. Bandwidths and scales come from the first 1,000 observations,
+        then they are fixed; accumulators that are to be added must have the same (`like`).
     unit_size : int
         Observations to a unit.
-    pairs : "adjacent" or int
-        The pairs (2i, 2i + 1) of units; or, for an int R, those of each unit with the R after it.
+    pairs : "sketch", Sketch or "adjacent"
+        `Sketch(cells=…, frequencies=…)` says how many blocks of a long stream there are, and how
+        well kernels are approximated. "adjacent" is the paper's estimate on the pairs (2i, 2i + 1)
+        of units instead, with its closed form: it finds far less.
     limit : int
         Observations that may wait.
     encodings : pair of Encoding, optional
-        How tables become numbers; by default found from the first batch, if that holds tables.
+        How tables become numbers; by default found from the first rows, if those are tables.
     discrete : pair of bool, optional
         Whether x and y name categories; by default as in the first batch.
+    rng : int or Generator
+        Picks the frequencies and the draws.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> acc = IndependenceAccumulator(pairs=2)
-    >>> for _ in range(40):
+    >>> acc = IndependenceAccumulator()
+    >>> for _ in range(10):
     ...     x = rng.normal(size=600)
-    ...     acc.update(x, x**2 + rng.normal(size=600))
-    >>> acc.result().reject(0.05)
-    True
+    ...     acc.update(x, 0.1 * x + rng.normal(size=600))
+    >>> res = acc.result()
+    >>> res.reject(0.01), res.calibration
+    (True, 'exact')
     """
 
     family = "independence"
     question = INDEPENDENCE
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         kernels: TensorKernels = None,
         *,
         unit_size: int = 8,
-        pairs: str | int = "adjacent",
+        pairs: Pairing | str = "sketch",
         limit: int = LIMIT,
         encodings: tuple[Encoding | None, Encoding | None] = (None, None),
         discrete: tuple[bool, bool] | None = None,
-    ) -> None:
-        flags = (False, False) if discrete is None else (bool(discrete[0]), bool(discrete[1]))
-        bank = None
-        if kernels is not None and not callable(kernels):
-            bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=flags))
-        family = Observations(kernels, check_unit_size(unit_size), flags)
-        super().__init__(family, kernels, bank, pairs, limit)
-        self._discrete = None if discrete is None else flags
-        self._encodings = encodings
-        if discrete is not None:
-            self._flow = replace(self._flow, family=self._family(encodings, flags))
+        rng: Seed = 0,
+    ) -> Self:
+        """Sketches and adjacent pairs have little in common but their use: a class for each."""
+        kind: type[Any] = cls if cls is not IndependenceAccumulator else _kind(pairs)
+        new: Self = object.__new__(kind)
+        return new
+
+    def _settings(self) -> dict[str, Any]:
+        raise NotImplementedError
 
     @property
     def unit_size(self) -> int:
         """Observations to a unit."""
-        return self._flow.family.sizes[0]
+        raise NotImplementedError
 
     @classmethod
     def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings and the kernels of another."""
-        return cls(
-            other._given if other.kernels is None else other.kernels,
-            unit_size=other.unit_size,
-            pairs=other.pairs,
-            limit=other._flow.limit,
-            encodings=other._encodings,
-            discrete=other._discrete,
-        )
+        """An empty accumulator with the settings, the kernels and the map of another."""
+        return type(other)._like(other)
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        raise NotImplementedError
 
     def update(self, x: Any, y: Any) -> None:
         """Take in a batch of observations.
@@ -104,46 +136,176 @@ class IndependenceAccumulator(Accumulator):
             The variables, one observation a row. Strings, booleans and other categories are
             compared for equality; a variable that is one in the first batch must stay one.
         """
+        raise NotImplementedError
+
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+        """Test with what has come so far; the accumulator stays as it is.
+
+        Every look is one more chance of a false alarm: a stream that is looked at until it
+        rejects will reject. Fix the number of rows beforehand, or share the level between the
+        looks (for k of them, reject at alpha / k).
+
+        Parameters
+        ----------
+        method : Method or name
+            As in `independence_test`; a split needs the data, and is refused.
+        flips : int
+            Number of random draws of a sketch: p is at least 1 / (flips + 1).
+
+        Returns
+        -------
+        TestResult
+            Calibration is "exact"; "thinned" where rows of both variables depend on those before
+            them; and "asymptotic" for adjacent pairs. Rows that wait, were dropped or had missing
+            values are counted in `n_left_out`.
+        """
+        raise NotImplementedError
+
+    def __iadd__(self, other: Self) -> Self:
+        check_same_pairs(self, other, IndependenceAccumulator)
+        return super().__iadd__(other)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The accumulator that `save` wrote."""
+        return cls._restored(path)
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
+        if cls is not IndependenceAccumulator:
+            return super()._from_body(body, known)
+        found: Self = _kind(saved_pairs(body))._from_body(body, known)
+        return found
+
+    def _n_rows(self, sides: Rows | None) -> int:
+        return len(sides[0]) if sides else 0
+
+
+def _kind(pairs: Any) -> Any:
+    """The class for these pairs."""
+    from nosplit.engines.streams.sketches.independence import IndependenceSketch
+
+    return kind_for(pairs, IndependenceSketch, AdjacentIndependence)
+
+
+Encodings = tuple[Encoding | None, ...]
+
+
+class ObservedBatch(NamedTuple):
+    """A batch of both variables, or None if it has no rows, and what is known of them."""
+
+    rows: Rows | None
+    encodings: Encodings
+    discrete: tuple[bool, bool]
+    n_omitted: int
+
+
+def observed_batch(
+    x: Any,
+    y: Any,
+    encodings: Encodings,
+    discrete: tuple[bool, bool] | None,
+    widths: Sequence[int | None],
+    *,
+    first: bool,
+) -> ObservedBatch:
+    """Both variables as numbers, checked."""
+    kept = kept_together((x, y), encodings)
+    sides = [
+        StreamBatch.of(value, name, encoding, first=first, kept=kept)
+        for value, name, encoding in zip((x, y), ("x", "y"), encodings, strict=True)
+    ]
+    one, two = (batch_rows(s.rows, s.name, w) for s, w in zip(sides, widths, strict=True))
+    if (0 if one is None else len(one)) != (0 if two is None else len(two)):
+        raise InputError("`x` and `y` must have as many rows, observed together.")
+    omitted = 0 if kept is None else int(np.count_nonzero(~kept))
+    found = sides[0].discrete, sides[1].discrete
+    if one is None or two is None:
+        return ObservedBatch(None, encodings, found, omitted)
+    if discrete not in (None, found):
+        raise InputError(
+            "`x` and `y` must be numbers or categories as before, got "
+            f"{' and '.join('categories' if c else 'numbers' for c in found)}."
+        )
+    return ObservedBatch((one, two), (sides[0].encoding, sides[1].encoding), found, omitted)
+
+
+def check_given_tensors(kernels: Any, encodings: Encodings) -> None:
+    """Check that kernels that were given look at categories as such."""
+    given = kernels if isinstance(kernels, list | tuple) else ()
+    for tensor in tensor_kernels(given, 1.0, 1.0, discrete=(False, False)) if given else ():
+        for kernel, encoding in zip((tensor.x, tensor.y), encodings, strict=True):
+            if encoding is not None and encoding.categorical:
+                check_looks_at(kernel, encoding.categorical)
+
+
+class AdjacentIndependence(IndependenceAccumulator):
+    """Moments of adjacent pairs of units: `IndependenceAccumulator(pairs="adjacent")`."""
+
+    def __init__(
+        self,
+        kernels: TensorKernels = None,
+        *,
+        unit_size: int = 8,
+        pairs: Pairing | str = "adjacent",
+        limit: int = LIMIT,
+        encodings: tuple[Encoding | None, Encoding | None] = (None, None),
+        discrete: tuple[bool, bool] | None = None,
+        rng: Seed = 0,
+    ) -> None:
+        flags = (False, False) if discrete is None else (bool(discrete[0]), bool(discrete[1]))
+        bank = None
+        if kernels is not None and not callable(kernels):
+            bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=flags))
+        family = Observations(kernels, check_unit_size(unit_size), flags)
+        super().__init__(family, kernels, bank, limit)
+        self._discrete = None if discrete is None else flags
+        self._encodings: Encodings = encodings
+        if discrete is not None:
+            self._flow = replace(self._flow, family=self._family(encodings, flags))
+
+    @property
+    def unit_size(self) -> int:
+        """Observations to a unit."""
+        return self._flow.family.sizes[0]
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        return cls(
+            other._given if other.kernels is None else other.kernels,
+            unit_size=other.unit_size,
+            limit=other._flow.limit,
+            encodings=other._encodings,  # type: ignore[arg-type]
+            discrete=other._discrete,
+        )
+
+    def update(self, x: Any, y: Any) -> None:
+        """Take in a batch of observations."""
         waiting = self._state.waiting
         first = waiting is None
         widths = [None, None] if waiting is None else [side.shape[1] for side in waiting]
-        kept = kept_together((x, y), self._encodings)
-        sides = [
-            StreamBatch.of(value, name, encoding, first=first, kept=kept)
-            for value, name, encoding in zip((x, y), ("x", "y"), self._encodings, strict=True)
-        ]
-        one, two = (batch_rows(s.rows, s.name, w) for s, w in zip(sides, widths, strict=True))
-        if (0 if one is None else len(one)) != (0 if two is None else len(two)):
-            raise InputError("`x` and `y` must have as many rows, observed together.")
-        omitted = 0 if kept is None else int(np.count_nonzero(~kept))
-        state = replace(self._state, n_omitted=self._state.n_omitted + omitted)
-        if one is None or two is None:
+        found = observed_batch(x, y, self._encodings, self._discrete, widths, first=first)
+        state = replace(self._state, n_omitted=self._state.n_omitted + found.n_omitted)
+        if found.rows is None:
             self._state = state
             return
-        discrete = sides[0].discrete, sides[1].discrete
-        if self._discrete not in (None, discrete):
-            raise InputError(
-                "`x` and `y` must be numbers or categories as before, got "
-                f"{' and '.join('categories' if c else 'numbers' for c in discrete)}."
-            )
-        encodings, flow = (sides[0].encoding, sides[1].encoding), self._flow
+        flow = self._flow
         if first:
-            flow = replace(flow, family=self._family(encodings, discrete))
-        self._state = flow.feed(state, (one, two))
-        self._flow, self._discrete, self._encodings = flow, discrete, encodings
+            flow = replace(flow, family=self._family(found.encodings, found.discrete))
+        self._state = flow.feed(state, found.rows)
+        self._flow, self._discrete, self._encodings = flow, found.discrete, found.encodings
 
-    def _family(
-        self, encodings: tuple[Encoding | None, Encoding | None], discrete: tuple[bool, bool]
-    ) -> Observations:
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+        """Test with what has come so far, by the closed form."""
+        return Accumulator.result(self, method)
+
+    def _family(self, encodings: Encodings, discrete: tuple[bool, bool]) -> Observations:
         """What units are, once it is known what the variables hold."""
         kinds = [
             flag if encoding is None else encoding.parts
             for encoding, flag in zip(encodings, discrete, strict=True)
         ]
-        for i, encoding in enumerate(encodings):
-            for tensor in self.kernels or ():
-                if encoding is not None and encoding.categorical:
-                    check_looks_at((tensor.x, tensor.y)[i], encoding.categorical)
+        check_given_tensors(self.kernels, encodings)
         return Observations(self._given, self.unit_size, (kinds[0], kinds[1]))
 
     def __iadd__(self, other: Self) -> Self:
@@ -151,11 +313,6 @@ class IndependenceAccumulator(Accumulator):
         if took is self and self._discrete is None:
             self._discrete, self._encodings = other._discrete, other._encodings
         return took
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The accumulator that `save` wrote."""
-        return cls._restored(path)
 
     def _settings(self) -> dict[str, Any]:
         known = self._discrete is not None or self._encodings != (None, None)
@@ -178,6 +335,3 @@ class IndependenceAccumulator(Accumulator):
         some = [encoding for encoding in self._encodings if encoding is not None]
         names = tuple(name for encoding in some for name in encoding.names)
         return {"columns": names or None, "encoding": self._encodings if some else None}
-
-    def _n_rows(self, sides: Rows | None) -> int:
-        return len(sides[0]) if sides else 0

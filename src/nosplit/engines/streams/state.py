@@ -21,7 +21,7 @@ from nosplit.inference.statistics import NOT_FINITE
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
-from nosplit.pairs.pairing import Adjacent, Aligned, Complete, Forward, Pairing
+from nosplit.pairs.pairing import Adjacent, Aligned, Pairing
 from nosplit.pairs.protocols import Testable
 
 __all__ = ["Family", "Flow", "Rows", "State", "first_blocks", "joined_rows"]
@@ -76,8 +76,6 @@ class State:
     ----------
     waiting : tuple of arrays, or None before the first rows
         Rows of each side that are not in a unit yet, or whose unit is not paired yet.
-    recent : tuple of arrays
-        Rows of the last units of a window, whose pairs are not complete yet.
     bank : Bank, or None as long as the first rows wait for more
         The kernels.
     moments, lag, apart : Moments, LagOne and Moments
@@ -94,7 +92,6 @@ class State:
     """
 
     waiting: Rows | None = None
-    recent: Rows | None = None
     bank: Any = None
     moments: Moments = NOTHING
     lag: LagOne = LagOne(NOTHING)  # noqa: RUF009 (immutable)
@@ -125,20 +122,17 @@ class Flow:
     ----------
     family : Family
         What units are.
-    R : int, optional
-        Width of the window; adjacent pairs without.
     limit : int
         Rows of a side that may wait.
     """
 
     family: Family
-    R: int | None
     limit: int
 
     @property
     def step(self) -> int:
         """Blocks that are paired at once: a multiple of this, so that adjacent units are."""
-        return 2 if self.R is None and self.family.units_per_block % 2 else 1
+        return 2 if self.family.units_per_block % 2 else 1
 
     @property
     def enough(self) -> int:
@@ -148,9 +142,9 @@ class Flow:
         return max(blocks - blocks % self.step, self.step, -(-2 // self.family.units_per_block))
 
     @property
-    def pairs(self) -> str | int:
-        """Which pairs: "adjacent", or the width of the window."""
-        return self.R or "adjacent"
+    def pairs(self) -> str:
+        """Short name of the pairs."""
+        return "adjacent"
 
     def tally(self, state: State) -> dict[str, int]:
         """Pairs, units, and rows in them."""
@@ -197,49 +191,27 @@ class Flow:
     def _pair(self, state: State, rows: Rows) -> State:
         """Moments of the pairs that come with the rows of whole blocks."""
         new = len(rows[0]) // self.family.sizes[0] * self.family.units_per_block
-        old = 0
-        if state.recent is not None:
-            old = len(state.recent[0]) // self.family.sizes[0] * self.family.units_per_block
-            rows = joined_rows(state.recent, rows)
-        units = self.family.units(rows, state.bank)
+        units, pairing = self.family.units(rows, state.bank), Adjacent()
         if not state.position:
             self.family.check(units)
-        first = max(0, old - self.R) if self.R else 0
-        pairing = Forward(self.R, first) if self.R else Adjacent()
         moments, effective = state.moments, None
         if pairing.n_pairs(units.n_units):
             moments += _checked_moments(accumulate(units, pairing))
             effective = self.family.effective(units, pairing)
-        stop = units.n_units - (self.R or 0)
-        state = self._look(state, units, range(first, stop), state.position - old)
+        state = self._look(state, units)
         return replace(
             state,
             moments=moments,
             effective=_sum_of_known(state.effective, effective),
-            recent=self._recent(rows, state.position + new),
             n_units=state.n_units + new,
             position=state.position + new,
         )
 
-    def n_recent(self, n_units: int) -> list[int]:
-        """Rows of each side in the last R of so many units, in whole blocks."""
-        if self.R is None or n_units == 0:
-            return []
-        blocks = -(-min(self.R, n_units) // self.family.units_per_block)
-        return [blocks * size for size in self.family.sizes]
-
-    def _recent(self, rows: Rows, n_units: int) -> Rows | None:
-        """Rows of the last R units, in whole blocks."""
-        if self.R is None:
-            return None
-        sides = zip(rows, self.n_recent(n_units), strict=True)
-        return tuple(side[len(side) - count :].copy() for side, count in sides)
-
-    def _look(self, state: State, units: Testable, firsts: range, origin: int) -> State:
+    def _look(self, state: State, units: Testable) -> State:
         """Neighbouring values of the disjoint pairs (2i, 2i + 1), counted from the beginning."""
         lag, last, apart = state.lag, state.last, state.apart
-        firsts = range(firsts.start + (origin + firsts.start) % 2, firsts.stop, 2)
-        start = (origin + firsts.start) // 2
+        firsts = range(state.position % 2, units.n_units, 2)
+        start = (state.position + firsts.start) // 2
         for run in looked_at(range(start, start + len(firsts))):
             a = firsts[run.start - start : run.stop - start]
             values = units.values(Aligned(a, range(a.start + 1, a.stop + 1, 2)))
@@ -250,14 +222,8 @@ class Flow:
         return replace(state, lag=lag, last=last, apart=apart)
 
     def total(self, state: State) -> Moments:
-        """Moments of all pairs, those among the last units of a window included."""
-        if self.R is None or state.recent is None:
-            return state.moments
-        units = self.family.units(state.recent, state.bank)
-        last = units.part(range(max(0, units.n_units - self.R), units.n_units))
-        if last.n_units < 2:
-            return state.moments
-        return state.moments + _checked_moments(accumulate(last, Complete()))
+        """Moments of all pairs."""
+        return state.moments
 
     def merge(self, state: State, other: State) -> State:
         """Both together; what waits in the other comes next in this one."""

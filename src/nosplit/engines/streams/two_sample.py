@@ -18,22 +18,26 @@ from nosplit._support.checks import Seed
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.base import (
+    LIMIT,
+    Accumulator,
+    check_same_pairs,
+    kind_for,
+    saved_pairs,
+)
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
-from nosplit.inference.limits import Limits
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
-from nosplit.pairs.pairing import Adjacent, Pairing, Sketch
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["FLIPS", "TwoSampleAccumulator", "check_encoding", "two_sides"]
 
 # Random draws of a result.
 FLIPS = 9_999
-LIMITS = Limits("of a stream", (Sketch(), Adjacent()), closed=True)
 
 
 class TwoSampleAccumulator(Accumulator):
@@ -175,11 +179,7 @@ class TwoSampleAccumulator(Accumulator):
         raise NotImplementedError
 
     def __iadd__(self, other: Self) -> Self:
-        if isinstance(other, TwoSampleAccumulator) and type(other) is not type(self):
-            raise InputError(
-                "Accumulators must have the same `pairs` to be added, got "
-                f"{self.pairs!r} and {other.pairs!r}."
-            )
+        check_same_pairs(self, other, TwoSampleAccumulator)
         return super().__iadd__(other)
 
     @classmethod
@@ -191,10 +191,7 @@ class TwoSampleAccumulator(Accumulator):
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
         if cls is not TwoSampleAccumulator:
             return super()._from_body(body, known)
-        pairs = body["settings"]["pairs"]
-        found: Self = _kind(Sketch(**pairs) if isinstance(pairs, dict) else pairs)._from_body(
-            body, known
-        )
+        found: Self = _kind(saved_pairs(body))._from_body(body, known)
         return found
 
 
@@ -203,8 +200,7 @@ def _kind(pairs: Any) -> Any:
     from nosplit.engines.streams.adjacent import AdjacentAccumulator
     from nosplit.engines.streams.sketches.sketched import SketchAccumulator
 
-    adjacent = isinstance(LIMITS.check_pairs(pairs), Adjacent)
-    return AdjacentAccumulator if adjacent else SketchAccumulator
+    return kind_for(pairs, SketchAccumulator, AdjacentAccumulator)
 
 
 def check_encoding(encoding: Any) -> None:

@@ -17,11 +17,19 @@ from nosplit.sketch.dealing import Deal
 from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
+from nosplit.sketch.order import blocks_alike
 from nosplit.sketch.sums import MULTIPLE, total_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens, whole_units
 
-__all__ = ["SteinSums", "cell_skewness", "sketch_scored_rows", "stein_statistics"]
+__all__ = [
+    "FAR",
+    "SteinSums",
+    "cell_skewness",
+    "sketch_scored_rows",
+    "stein_blocks_alike",
+    "stein_statistics",
+]
 
 # Rows whose numbers are in the cache together.
 BLOCK = 512
@@ -133,13 +141,23 @@ def stein_statistics(
     signs = Swaps(cells, cells, flips, key)
     units = whole_units(sums.numbers.astype(np.float64), cells)
     with one_blas_thread():
-        return statistics_under(
-            signs,
-            kernel_view(sketch.features, signs, units, _regularisations(n)),
-            _view(units, sketch.of_columns),
-            _view(units, [[places] for places in sketch.of_pairs]),
-            workers=workers,
-        )
+        kernels = kernel_view(sketch.features, signs, units, _regularisations(n))
+        return statistics_under(signs, kernels, *_views(sketch, units), workers=workers)
+
+
+def stein_blocks_alike(sketch: SteinMap, sums: SteinSums) -> float:
+    """How sure it is that neighbouring cells, in the order of time, are alike: a p-value."""
+    cells = len(sums.numbers)
+    units = whole_units(sums.numbers.astype(np.float64), cells)
+    kernels = kernel_view(sketch.features, Swaps(cells, cells, 0, 0), units, (FLATTENED,))
+    lenses = [lens for view in _views(sketch, units) for lens in view.lenses]
+    return blocks_alike([(units, [*kernels.lenses, *lenses])])
+
+
+def _views(sketch: SteinMap, units: CellUnits) -> tuple[ColumnView, ColumnView]:
+    """Columns one by one, and pairs of them."""
+    pairs = [[places] for places in sketch.of_pairs]
+    return _view(units, sketch.of_columns), _view(units, pairs)
 
 
 def _regularisations(n: int) -> tuple[float, ...]:

@@ -75,7 +75,6 @@ def state_to_plain(state: State) -> dict[str, Any]:
         "last": None if state.last is None else state.last[:, 0].tolist(),
         "effective": None if state.effective is None else state.effective.tolist(),
         "waiting": _sides_to_plain(state.waiting),
-        "recent": _sides_to_plain(state.recent),
         **{name: getattr(state, name) for name in COUNTS},
     }
 
@@ -88,7 +87,6 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
     counts = {k: check_int(data.get(k, -1), k, least=0) for k in COUNTS}
     state = State(
         waiting=_sides_from_plain(data.get("waiting"), flow),
-        recent=_sides_from_plain(data.get("recent"), flow),
         bank=bank,
         moments=_moments_from_plain(data.get("moments"), d),
         lag=LagOne(_moments_from_plain(data.get("lag"), 2 * d)),
@@ -103,21 +101,13 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
 
 def _check_counts(state: State, flow: Flow) -> None:
     """Check that units, pairs and rows fit together."""
-    n, most = state.moments.n, flow.R or 1
-    expected = n if flow.R else 2 * n
-    if state.position > state.n_units or (flow.R is None and state.n_units != expected):
+    n = state.moments.n
+    if state.position > state.n_units or state.n_units != 2 * n:
         raise InputError(f"`n_units` must fit {n} pairs, got {state.n_units}.")
-    looks = max(state.lag.neighbours.n, state.apart.n)
-    if n > most * max(state.n_units, 1) or looks > max(state.n_units, 1):
+    if max(state.lag.neighbours.n, state.apart.n) > max(state.n_units, 1):
         raise InputError(f"`moments` must be of pairs of {state.n_units} units, got {n} pairs.")
-    widths = [{side.shape[1] for side in sides} for sides in (state.waiting, state.recent) if sides]
-    if len(widths) == 2 and widths[0] != widths[1]:
-        raise InputError("`waiting` and `recent` must have the same number of columns.")
     if any(len(side) > flow.limit for side in state.waiting or ()):
         raise InputError(f"`waiting` must be at most {flow.limit} rows of each side, got more.")
-    recent = flow.n_recent(state.position)
-    if [len(side) for side in state.recent or ()] != recent:
-        raise InputError(f"`recent` must have {recent} rows after {state.position} units.")
 
 
 def _sides_to_plain(sides: Rows | None) -> list[dict[str, Any]] | None:

@@ -27,7 +27,7 @@ from nosplit.sketch.bins import MOST_BINS, ColumnBins
 from nosplit.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["sketch_from_plain", "sketch_to_plain"]
+__all__ = ["integers_from_plain", "integers_to_plain", "sketch_from_plain", "sketch_to_plain"]
 
 COUNTS = ("n_dropped", "n_omitted")
 # Features of a row are no larger than this, in steps: a coordinate is cut off at 2^20 spreads.
@@ -171,9 +171,9 @@ def _blocks_to_plain(blocks: BlockSums) -> dict[str, Any]:
     x, y = blocks.cells
     return {
         "length": blocks.length,
-        "counts": _integers_to_plain(blocks.counts[:, None]),
-        "x": [_integers_to_plain(x.features), _integers_to_plain(x.bins)],
-        "y": [_integers_to_plain(y.features), _integers_to_plain(y.bins)],
+        "counts": integers_to_plain(blocks.counts[:, None]),
+        "x": [integers_to_plain(x.features), integers_to_plain(x.bins)],
+        "y": [integers_to_plain(y.features), integers_to_plain(y.bins)],
     }
 
 
@@ -181,7 +181,7 @@ def _blocks_from_plain(data: Any, sketch: SketchMap, flow: SketchFlow) -> BlockS
     if not isinstance(data, dict):
         raise InputError("`blocks` must hold the sums of blocks.")
     length = check_int(data.get("length", 0), "length", least=1)
-    counts = _integers_from_plain(data.get("counts"), None, 1)[:, 0]
+    counts = integers_from_plain(data.get("counts"), None, 1)[:, 0]
     if length & (length - 1) or not ((counts >= 1) & (counts <= length)).all():
         raise InputError("`counts` must be from 1 to `length`, a power of two.")
     if not 1 <= len(counts) <= flow.most:
@@ -197,8 +197,8 @@ def _sums_from_plain(data: Any, sketch: SketchMap, rows: NDArray[np.int64]) -> C
     """Cells of so many rows each: every column of every row is in one bin."""
     if not isinstance(data, list) or len(data) != 2:
         raise InputError("`x` and `y` must hold features and bins.")
-    features = _integers_from_plain(data[0], len(rows), sketch.n_features)
-    bins = _integers_from_plain(data[1], len(rows), sketch.n_bins)
+    features = integers_from_plain(data[0], len(rows), sketch.n_features)
+    bins = integers_from_plain(data[1], len(rows), sketch.n_bins)
     most = rows.astype(np.float64)[:, None] * LARGEST_FEATURE
     waves = features[:, : 2 * sketch.n_waves]
     if (np.abs(features.astype(np.float64)) > most).any():
@@ -211,7 +211,7 @@ def _sums_from_plain(data: Any, sketch: SketchMap, rows: NDArray[np.int64]) -> C
     return CellSums(features, bins.astype(np.int32))
 
 
-def _integers_to_plain(values: NDArray[Any]) -> dict[str, Any]:
+def integers_to_plain(values: NDArray[Any]) -> dict[str, Any]:
     """Integers in as few bytes as hold them all, compressed."""
     largest = int(np.abs(values).max(initial=0))
     kind = next(kind for kind in ("int16", "int32", "int64") if largest <= np.iinfo(kind).max)
@@ -220,8 +220,8 @@ def _integers_to_plain(values: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": kind, "shape": list(values.shape), "data": base64.b64encode(packed).decode()}
 
 
-def _integers_from_plain(data: Any, n: int | None, p: int) -> NDArray[np.int64]:
-    """The inverse of `_integers_to_plain`, of n rows if their number is known."""
+def integers_from_plain(data: Any, n: int | None, p: int) -> NDArray[np.int64]:
+    """The inverse of `integers_to_plain`, of n rows if their number is known."""
     try:
         dtype = {"int16": "<i2", "int32": "<i4", "int64": "<i8"}[data["dtype"]]
         shape = [check_int(size, "shape", least=0) for size in data["shape"]]

@@ -19,7 +19,7 @@ from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["BlockSums"]
+__all__ = ["BlockSums", "two_by_two"]
 
 # Blocks that there is room for at first.
 FEW = 64
@@ -140,7 +140,7 @@ class BlockSums:
         """Neighbouring blocks merged two by two: half as many, twice as long."""
         x, y = (_merged(s, size) for s, size in zip(self.cells, self.ratio, strict=True))
         return replace(
-            self, length=2 * self.length, counts=_two_by_two(self.counts[:, None])[:, 0], x=x, y=y
+            self, length=2 * self.length, counts=two_by_two(self.counts[:, None])[:, 0], x=x, y=y
         )
 
     def followed_by(self, other: BlockSums) -> BlockSums:
@@ -192,11 +192,11 @@ def _merged(sums: CellSums, size: int) -> CellSums:
     parts: tuple[NDArray[Any], ...] = (sums.features, sums.bins)
     for part in parts:
         by_block = part.reshape(len(part) // size, size * part.shape[1])
-        new.append(_two_by_two(by_block).reshape(-1, part.shape[1]))
+        new.append(two_by_two(by_block).reshape(-1, part.shape[1]))
     return CellSums(*new)
 
 
-def _two_by_two(values: NDArray[Any]) -> NDArray[Any]:
+def two_by_two(values: NDArray[Any]) -> NDArray[Any]:
     """Sums of neighbouring rows; a last one without a neighbour stays alone."""
     half = values[::2].copy()
     half[: len(values) // 2] += values[1::2]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.cells import drawn_statistics
 from nosplit.sketch.order import neighbours_alike
 
-__all__ = ["Settled", "outcome_of", "settle_blocks"]
+__all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks"]
 
 # How rare blocks as alike as these must be before they are taken to be dependent, and how common
 # afterwards, before merged ones are taken to be independent.
@@ -30,51 +32,80 @@ MARGIN = 4
 FEWEST_BLOCKS = 30
 
 
-@dataclass(frozen=True)
-class Settled:
-    """Blocks to be swapped, whether neighbours were alike, and whether that is mended."""
+class Mergeable(Protocol):
+    """Blocks of a stream, in the order of time."""
 
-    blocks: BlockSums
+    @property
+    def length(self) -> int:
+        """What is in a block that is full."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def halved(self) -> Self:
+        """Neighbours merged two by two."""
+        ...
+
+
+B = TypeVar("B", bound=Mergeable)
+
+
+@dataclass(frozen=True)
+class Settled(Generic[B]):
+    """Blocks to be drawn, whether neighbours were alike, and whether that is mended."""
+
+    blocks: B
     dependent: bool = False
     mended: bool = True
 
-    def caveats(self) -> list[Caveat]:
-        """What to say of rows that depend on those before them."""
+    def caveats(self, of: str = "pairs in a row", drawn: str = "were swapped") -> list[Caveat]:
+        """What to say of rows that depend on those before them: what blocks hold, and were done."""
         if not self.dependent:
             return []
-        shown = f"{len(self.blocks)} blocks of {self.blocks.length} pairs in a row"
+        shown = f"{len(self.blocks)} blocks of {self.blocks.length} {of}"
         if self.mended:
             text = (
                 "The rows depend on those that came shortly before them, or are in some order. "
-                f"{shown} were swapped as a whole, several times as long as the dependence "
+                f"{shown} {drawn} as a whole, several times as long as the dependence "
                 "reaches: the p-value is approximate."
             )
         else:
             text = (
                 "The rows depend on those that came before them over a large part of the stream, "
-                f"are sorted, or the samples differ at one time and not at another: even {shown} "
-                "may be alike, and too few for what they depend on. Do not rely on the p-value: "
-                "rows in random order, or a longer stream, give one that can be relied on."
+                "are sorted, or differ from what they should be at one time and not at another: "
+                f"even {shown} may be alike, and too few for what they depend on. Do not rely on "
+                "the p-value: rows in random order, or a longer stream, give one that can be "
+                "relied on."
             )
         return [(DependentRowsWarning, text)]
 
 
-def settle_blocks(blocks: BlockSums) -> Settled:
+def settle_blocks(blocks: B, alike: Callable[[B], float], least: int = 1) -> Settled[B]:
     """Merge neighbours until they are no longer alike, and some more.
+
+    `alike` says how sure it is that neighbours are: a p-value. Where it is known how long blocks
+    must be `least`, they are merged until they are.
 
     Blocks are left as they are unless they are alike beyond doubt: then the test is exact. The
     check itself adds at most its own rate of false alarms to the level.
     """
-    if neighbours_alike(blocks.sketch, *blocks.pairs) > FALSE_ALARM:
-        return Settled(blocks)
+    while blocks.length < least and len(blocks) >= 2 * FEWEST_BLOCKS:
+        blocks = blocks.halved()
+    if alike(blocks) > FALSE_ALARM:
+        return Settled(blocks, least > 1, blocks.length >= least)
     mended, margin = False, MARGIN
     while not (mended and margin == 1) and len(blocks) >= 2 * FEWEST_BLOCKS:
         blocks = blocks.halved()
         if mended:
             margin //= 2
         else:
-            mended = neighbours_alike(blocks.sketch, *blocks.pairs) > AT_EASE
+            mended = alike(blocks) > AT_EASE
     return Settled(blocks, True, mended and margin == 1)
+
+
+def pairs_alike(blocks: BlockSums) -> float:
+    """How sure it is that neighbouring blocks of pairs are alike: a p-value."""
+    return neighbours_alike(blocks.sketch, *blocks.pairs)
 
 
 def outcome_of(
@@ -87,7 +118,7 @@ def outcome_of(
 ) -> tuple[Outcome, int]:
     """Settle, draw and rank: the outcome, and the number of units it is of."""
     with one_blas_thread():
-        settled = settle_blocks(blocks)
+        settled = settle_blocks(blocks, pairs_alike)
         blocks = settled.blocks
         drawn = drawn_statistics(
             blocks.sketch,
