@@ -53,7 +53,8 @@ def profile(
     Parameters
     ----------
     reference : array_like, table or name of a file
-        The reference, one observation a row, as in `two_sample_test`.
+        The reference, one observation a row, as in `two_sample_test`. Large files are read in
+        passes, in bounded memory; the profile is that of the same rows in memory.
     rows : int
         About how many rows a new sample will have. It says how small the cells are: a new sample
         must have 40 times the rows of a cell, and a cell has `rows // 250` of them, but not fewer

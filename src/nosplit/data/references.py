@@ -1,18 +1,20 @@
 """A reference, and what is compared with it later: rows whose encoding is fitted on some of them.
 
-This is where samples are read that profiles are made of, or compared with. Files are read whole.
+This is where samples in memory, and in files that are read whole, become those that profiles are
+made of, or compared with.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_sample
+from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.terminal import listed
 from nosplit._support.types import Index
 from nosplit.data.files.opening import is_path, open_source
@@ -23,10 +25,91 @@ from nosplit.data.tables.fit_encoding import Read, read_one
 from nosplit.data.tables.frames import Frame, Raw, as_frame, is_table
 from nosplit.errors import InputError
 
-__all__ = ["Later", "Reference", "read_later", "read_reference"]
+__all__ = [
+    "Later",
+    "NumberedRows",
+    "Reference",
+    "RowsInMemory",
+    "as_before",
+    "check_no_new",
+    "fingerprint_of",
+    "need_names",
+    "no_contrast",
+    "read_later",
+    "read_reference",
+]
 
-# Rows whose bytes are looked at together.
-BLOCK = 1 << 16
+# Rows whose bytes are looked at together, and rows that are brought at once.
+BLOCK, CHUNK = 1 << 16, 1 << 20
+
+
+class NumberedRows(Protocol):
+    """Rows as numbers, wherever they lie."""
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        ...
+
+    def some(self, rows: Index) -> NDArray[Any]:
+        """Rows of given numbers, ascending."""
+        ...
+
+    def batches(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """All rows, in order, with the number of the first of each batch; they are finite."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInMemory:
+    """Rows in memory."""
+
+    rows: NDArray[Any]
+    label: str
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        return len(self.rows)
+
+    def some(self, rows: Index) -> NDArray[Any]:
+        """Rows of given numbers."""
+        return self.rows[rows]
+
+    def batches(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """All rows, in order."""
+        check_finite(self.rows, self.label)
+        for start in range(0, self.n, CHUNK):
+            yield start, self.rows[start : start + CHUNK]
+
+
+def fingerprint_of(batches: Iterable[Sequence[NDArray[Any]]], n: int) -> bytes:
+    """A hash of all values: other for other data, and as good as random.
+
+    Columns are hashed one by one, so that their rows may come in batches.
+
+    Parameters
+    ----------
+    batches : iterable of sequences of arrays
+        Rows of each column, or of one array.
+    n : int
+        All rows.
+    """
+    found: list[Any] = []
+    for columns in batches:
+        if not found:
+            shapes = [(c.dtype.str, (n, *c.shape[1:])) for c in columns]
+            found = [
+                hashlib.blake2b(f"{dtype} {shape}".encode(), digest_size=16)
+                for dtype, shape in shapes
+            ]
+        for own, column in zip(found, columns, strict=True):
+            for start in range(0, len(column), BLOCK):
+                own.update(np.ascontiguousarray(column[start : start + BLOCK]).data)
+    if len(found) == 1:
+        return bytes(found[0].digest())
+    parts = b"".join(own.digest() for own in found)
+    return hashlib.blake2b(parts, digest_size=16).digest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +122,15 @@ class Reference:
         Rows that stay as they are.
     read : Read, optional
         Columns that are to be encoded.
+    label : str
+        What it is called in messages.
     ignored : tuple of str
         Names of columns that were left out on purpose.
     """
 
     array: NDArray[Any] | None
     read: Read | None
+    label: str
     ignored: tuple[str, ...] = ()
 
     @property
@@ -67,17 +153,12 @@ class Reference:
 
     def fingerprint(self) -> bytes:
         """A hash of all values: other for other data, and as good as random."""
-        found = hashlib.blake2b(digest_size=16)
         if self.read is not None:
-            parts = [raw.values for raw in self.read.samples[0]]
+            columns = [raw.values for raw in self.read.samples[0]]
         else:
             assert self.array is not None
-            parts = [self.array]
-        for part in parts:
-            found.update(f"{part.dtype.str} {part.shape}".encode())
-            for start in range(0, len(part), BLOCK):
-                found.update(np.ascontiguousarray(part[start : start + BLOCK]).data)
-        return found.digest()
+            columns = [self.array]
+        return fingerprint_of([columns], len(columns[0]))
 
     def encoding(self, pilot: Index) -> Encoding | None:
         """How rows become numbers, from some of them; None if they are numbers as they came."""
@@ -89,38 +170,47 @@ class Reference:
         kept = np.ones(len(where), np.bool_)
         encoding = replace(read, samples=[some], kept=[kept]).encoding()
         if encoding.idle:
-            raise InputError(
-                f"`{read.sources[0].label}` holds nothing to compare: in {len(pilot):,} rows of "
-                "it, every column is constant, or holds categories that are all different."
-            )
+            raise no_contrast(read.sources[0].label, len(pilot))
         return encoding
 
-    def rows(self, encoding: Encoding | None) -> NDArray[Any]:
+    def rows(self, encoding: Encoding | None) -> NumberedRows:
         """All rows, as numbers."""
         if self.read is None or encoding is None:
             assert self.array is not None
-            return self.array
-        return self.read.rows(encoding)[0]
+            return RowsInMemory(self.array, self.label)
+        return RowsInMemory(self.read.rows(encoding)[0], self.label)
+
+
+def no_contrast(label: str, rows: int) -> InputError:
+    """The error for a reference of which no column varies."""
+    return InputError(
+        f"`{label}` holds nothing to compare: in {rows:,} rows of it, every column is constant, or "
+        "holds categories that are all different."
+    )
 
 
 def read_reference(value: Any, options: Options, label: str) -> Reference:
     """A reference from an array, a table or a file."""
     value = _whole(value, label)
     if options.idle and not is_table(value):
-        return Reference(check_sample(value, label), None)
+        return Reference(check_sample(value, label), None, label)
     source = as_frame(value, label)
     read = read_one(source, options)
     ignored = tuple(name for name in source.names if name not in read.names)
-    return Reference(None, read, ignored)
+    return Reference(None, read, label, ignored)
 
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """What came later, as rows of numbers, and how many had to be left out."""
+    """What came later, as rows of numbers, and how many had to be left out.
 
-    rows: NDArray[Any]
+    `fingerprint` is that of all of it, made when it is asked for.
+    """
+
+    rows: NumberedRows
     left_out: int
-    reference: Reference
+    width: int
+    fingerprint: Callable[[], bytes]
 
 
 def read_later(
@@ -135,20 +225,25 @@ def read_later(
     """A sample with the columns of a reference that was encoded before."""
     value = _whole(value, label)
     if encoding is None:
-        rows = _as_before(value, dtype, label, omit)
+        rows = as_before(value, dtype, label, omit)
         kept = rows[~np.isnan(rows).any(axis=1)] if omit else rows
-        return Later(kept, len(rows) - len(kept), Reference(kept, None))
+        found = Reference(kept, None, label)
+        return Later(found.rows(None), len(rows) - len(kept), kept.shape[1], found.fingerprint)
     source = as_frame(value, label)
     raws = encoding.read(source)
-    _check_names(source, encoding, ignored, label)
+    check_no_new(source, encoding, ignored, label)
     kept = encoding.kept_of(raws)
     kinds = [raw.kind for raw in raws]
     options = Options.of(None, None, None, encoding.nan_policy)
     read = Read([source], list(encoding.names), kinds, [raws], [kept], options)
-    return Later(encoding.rows_of(raws, kept), count_out([kept]), Reference(None, read))
+    rows = encoding.rows_of(raws, kept)
+    found = Reference(None, read, label)
+    left_out = count_out([kept])
+    return Later(RowsInMemory(rows, label), left_out, rows.shape[1], found.fingerprint)
 
 
-def _as_before(value: Any, dtype: str | None, label: str, omit: bool) -> NDArray[Any]:
+def as_before(value: Any, dtype: str | None, label: str, omit: bool) -> NDArray[Any]:
+    """Rows that stay as they are, of the precision of the reference."""
     if is_table(value):
         raise InputError(f"`{label}` must be an array, as the reference was, got a table.")
     rows = check_sample(value, label, finite=not omit)
@@ -161,7 +256,7 @@ def _as_before(value: Any, dtype: str | None, label: str, omit: bool) -> NDArray
     return rows
 
 
-def _check_names(source: Frame, encoding: Encoding, ignored: tuple[str, ...], label: str) -> None:
+def check_no_new(source: Frame, encoding: Encoding, ignored: tuple[str, ...], label: str) -> None:
     """Check that no column is new; that none is lacking, the encoding checks."""
     new = [name for name in source.names if name not in (*encoding.names, *ignored)]
     if not new or (source.single and len(encoding.columns) == 1):
@@ -183,9 +278,14 @@ def _whole(value: Any, label: str) -> Any:
         return value
     source = open_source(value)
     rows = source.whole()
-    if isinstance(rows, np.ndarray) and source.names is not None:
+    need_names(rows, source.names, label)
+    return rows
+
+
+def need_names(rows: Any, names: Any, label: str) -> None:
+    """Check that columns that have names in a file still have them."""
+    if isinstance(rows, np.ndarray) and names is not None:
         raise InputError(
             f"`{label}` has names of columns, by which they are found again: that needs Arrow. "
             "Install it with pip install 'nosplit[tables]'."
         )
-    return rows

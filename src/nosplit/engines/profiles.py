@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, new_key
 from nosplit.data.options import Options
-from nosplit.data.references import Later, Reference, read_later, read_reference
-from nosplit.data.serial import correlated_rows
-from nosplit.errors import InputError, NonFiniteError
+from nosplit.data.references import Later, NumberedRows
+from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.engines.files.reference import open_later, open_reference
+from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.dealing import Deal, block_length, pilot_size
@@ -42,8 +42,6 @@ __all__ = [
 CELLS = 250
 # Rows of a cell, unless less is asked for: what a sum may reveal.
 CAREFUL = 10
-# Rows that are dealt at once.
-CHUNK = 1 << 20
 
 
 def make_profile(
@@ -58,17 +56,17 @@ def make_profile(
     workers: int | None,
 ) -> Profile:
     """A profile of a reference, with a map of its own."""
-    reference = read_reference(value, options, "reference")
+    reference = open_reference(value, options, "reference")
     n, c = reference.n, max(rows // CELLS, least)
     n_pilot = _pilot_size(n)
     _check_size(n, c)
-    fingerprint, key = _keys(reference, rng)
+    fingerprint, key = _keys(reference.fingerprint(), rng)
     # The last places are those of the pilot; a few before them may be in no cell either.
     deal = Deal(n, 1, n - n_pilot, key)
     pilot = deal.pilot_rows()
     encoding = reference.encoding(pilot)
     encoded = reference.rows(encoding)
-    lag = correlated_rows(encoded)
+    lag = _lag_of(encoded)
     if lag:
         # Rows that depend on one another are dealt in blocks, and so is the pilot.
         block = block_length(lag, min(n, rows))
@@ -77,10 +75,11 @@ def make_profile(
         deal = replace(deal, block=block)
         pilot = deal.pilot_rows()
     tiers = Tiers.of(n - n_pilot, c)
-    check_finite(encoded[pilot], "reference")
+    some_rows = encoded.some(pilot)
+    check_finite(some_rows, "reference")
     recipe = as_recipe(kernels) if encoding is None else encoding.recipe(kernels)
     sketch = fit_map(
-        encoded[pilot],
+        some_rows,
         recipe,
         categorical=() if encoding is None else encoding.categorical,
         frequencies=frequencies,
@@ -97,7 +96,7 @@ def make_profile(
         map=sketch,
         encoding=encoding,
         tiers=tiers,
-        cells=_summed_cells(sketch, encoded, deal, tiers, "reference", workers),
+        cells=_summed_cells(sketch, encoded, deal, tiers, workers),
         n_rows=n,
         n_pilot=n_pilot,
         n_left_out=reference.left_out,
@@ -113,24 +112,24 @@ def make_profile(
 def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int | None) -> Profile:
     """A profile of more rows with the map of another."""
     later = _later(like, value, "reference")
-    n = len(later.rows)
+    n = later.rows.n
     tiers = Tiers.of(n, like.cell_rows)
     if tiers.counts[0] < 1:
         raise InputError(
             f"`reference` must have at least {like.cell_rows:,} rows, those of a cell, got {n:,}."
         )
-    fingerprint, key = _keys(later.reference, rng)
+    fingerprint, key = _keys(later.fingerprint(), rng)
     deal = Deal(n, 1, n, key, like.block)
     return replace(
         like,
         tiers=tiers,
-        cells=_summed_cells(like.map, later.rows, deal, tiers, "reference", workers),
+        cells=_summed_cells(like.map, later.rows, deal, tiers, workers),
         n_rows=n,
         n_pilot=0,
         n_left_out=later.left_out,
         made=_now(),
         parts=(fingerprint,),
-        lag=correlated_rows(later.rows),
+        lag=_lag_of(later.rows),
     )
 
 
@@ -156,14 +155,14 @@ def compare_with_profile(
 ) -> ProfileComparison:
     """Cells of a new sample, and those of a profile that are as large."""
     later = _later(profile, value, label, exclude, nan_policy)
-    n = len(later.rows)
+    n = later.rows.n
     if n < profile.fewest_rows:
         raise _too_few(n, profile, label)
     number, count = best_level(profile.levels, n)
     c = profile.levels[number][0]
-    lag = max(profile.lag, correlated_rows(later.rows) if shuffle else 0)
+    lag = max(profile.lag, _lag_of(later.rows) if shuffle else 0)
     deal = Deal(n, c, count, new_key(rng) if shuffle else None, profile.block)
-    new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), label, workers)
+    new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
     sketched = _sketched(profile, new, profile.level(number), c, lag)
     return ProfileComparison(
@@ -210,7 +209,7 @@ def _later(
     encoding = profile.encoding
     if nan_policy == "omit" and encoding is not None and encoding.nan_policy == "raise":
         encoding = replace(encoding, nan_policy=nan_policy)
-    later = read_later(
+    later = open_later(
         value,
         encoding,
         label,
@@ -218,41 +217,35 @@ def _later(
         ignored=(*profile.ignored, *exclude),
         omit=nan_policy == "omit",
     )
-    if later.rows.shape[1] != profile.map.p:
+    if later.width != profile.map.p:
         raise InputError(
-            f"`{label}` must have {profile.map.p} columns, as the profile has, got "
-            f"{later.rows.shape[1]}."
+            f"`{label}` must have {profile.map.p} columns, as the profile has, got {later.width}."
         )
     return later
 
 
 def _summed_cells(
-    sketch: SketchMap,
-    rows: NDArray[Any],
-    deal: Deal,
-    tiers: Tiers,
-    label: str,
-    workers: int | None,
+    sketch: SketchMap, rows: NumberedRows, deal: Deal, tiers: Tiers, workers: int | None
 ) -> CellSums:
     """Sums of all cells, in one pass."""
     cells = CellSums.empty(sketch, tiers.n_cells)
-    try:
-        for start in range(0, len(rows), CHUNK):
-            part = rows[start : start + CHUNK]
-            fill(cells, sketch, part, tiers.cell_of(deal.places(start, len(part))), workers)
-    except NonFiniteError:
-        check_finite(rows, label)
-        raise
+    for start, part in rows.batches():
+        fill(cells, sketch, part, tiers.cell_of(deal.places(start, len(part))), workers)
     return cells
 
 
-def _keys(reference: Reference, rng: np.random.Generator) -> tuple[str, int]:
-    """The fingerprint of a sample, and a key for dealing it.
+def _lag_of(rows: NumberedRows) -> int:
+    """Up to which lag rows depend on one another; 0: they do not."""
+    places = serial_rows(rows.n)
+    return correlated_rows(rows.some(places), rows.n) if len(places) else 0
+
+
+def _keys(digest: bytes, rng: np.random.Generator) -> tuple[str, int]:
+    """The fingerprint of a sample as text, and a key for dealing it.
 
     Two samples that are sorted alike must not be dealt alike: their cells would not be independent.
     So the key is other for other data, even if `rng` is the same.
     """
-    digest = reference.fingerprint()
     salt = new_key(rng).to_bytes(8, "little")
     key = hashlib.blake2b(digest, key=salt, digest_size=8).digest()
     return digest.hex(), int.from_bytes(key, "little") >> 1

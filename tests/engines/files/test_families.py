@@ -201,3 +201,53 @@ def test_small_changes_are_found_in_files(never_whole):
     y = 0.05 * x + rng.normal(size=(20_000, 1))
     np.save("y.npy", y)
     assert nosplit.independence_test("x.npy", "y.npy").pvalue <= 0.002
+
+
+# -- profiles --------------------------------------------------------------------------------------
+
+
+def same_profile(one, two):
+    np.testing.assert_array_equal(one.cells.features, two.cells.features)
+    np.testing.assert_array_equal(one.cells.bins, two.cells.bins)
+    facts = ("parts", "n_rows", "n_pilot", "n_left_out", "lag", "block", "ignored", "dtype")
+    assert [getattr(one, f) for f in facts] == [getattr(two, f) for f in facts]
+    assert one.encoding == two.encoding
+
+
+def test_profiles_of_files_against_memory(never_whole):
+    x, y = normal(2500), 1.1 * normal(900, seed=1)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    cells = {"frequencies": 4, "rows": 500, "least": 2}
+    memory, found = (nosplit.profile(value, **cells) for value in (x, "x.npy"))
+    same_profile(found, memory)
+    same_profile(nosplit.profile("y.npy", like=found), nosplit.profile(y, like=memory))
+    few = {"calibration": nosplit.Exact(flips=99)}
+    expected = nosplit.two_sample_test(memory, y, **few)
+    assert_same(nosplit.two_sample_test(found, "y.npy", **few), expected)
+    np.save("y.npy", y.astype(np.float32))
+    with pytest.raises(InputError, match="must hold float64, as the reference did"):
+        nosplit.two_sample_test(found, "y.npy")
+    x[1234, 1] = np.nan
+    np.save("x.npy", x)
+    with pytest.raises(InputError, match=r"x\.npy.* row 1234, column 1"):
+        nosplit.profile("x.npy", **cells)
+
+
+@pytest.mark.parametrize("policy", ["auto", "omit"])
+def test_profiles_of_tables_in_files_against_memory(policy, never_whole):
+    x, y = (
+        pa.table({**dict(zip(a.column_names, a.columns, strict=True)), "warm": b["warm"]})
+        for a, b in (tables(2500), tables(900, seed=1))
+    )
+    write("x.parquet", x)
+    write("y.parquet", y.drop_columns("wind"))
+    cells = {"frequencies": 4, "rows": 500, "least": 2, "exclude": "wind", "nan_policy": policy}
+    memory, found = (nosplit.profile(value, **cells) for value in (x, "x.parquet"))
+    same_profile(found, memory)
+    few = {"calibration": nosplit.Exact(flips=99)}
+    expected = nosplit.two_sample_test(memory, y, **few)
+    assert_same(nosplit.two_sample_test(found, "y.parquet", **few), expected)
+    write("y.parquet", y.append_column("new", y["warm"]))
+    with pytest.raises(InputError, match="has 'new' besides"):
+        nosplit.two_sample_test(found, "y.parquet")

@@ -337,7 +337,6 @@ INDEFINITE = [[1.0, 0.9, 0.9], [0.9, 1.0, -0.9], [0.9, -0.9, 1.0]]
         (("state", "waiting", 0, "shape"), [-1, 2], "shape"),
         (("state", "waiting", 0, "shape"), [1, 2, 3], "rows"),
         (("state", "waiting"), [], "sides"),
-        (("state", "recent"), [], "sides"),
         (("state",), 3, "must hold a state"),
         (("kernels",), [], "list of kernels"),
         (("kernels",), None, "moments"),

@@ -66,8 +66,8 @@ class FileSide:
             return Census(self.source.n_rows)
         n = left_out = 0
         missing: Counter[str] = Counter()
-        for batch in self._batches():
-            raws = self._raws(batch)
+        for batch in self.batches():
+            raws = self.raws(batch)
             kept = int(np.count_nonzero(present_rows(raws))) if policy == "omit" else len(batch)
             n, left_out = n + kept, left_out + len(batch) - kept
             if policy == "indicate":
@@ -75,11 +75,12 @@ class FileSide:
                 missing.update(dict(zip(self.options.columns or (), gaps, strict=True)))
         return Census(n, left_out, missing)
 
-    def _raws(self, batch: Any) -> list[Raw]:
+    def raws(self, batch: Any) -> list[Raw]:
+        """The columns of a batch that are asked for, as they came."""
         source = as_frame(batch, self.name)
         return [source.read(i) for i in picked(source, self.options.columns, None)]
 
-    def _batches(self) -> Any:
+    def batches(self) -> Any:
         """All rows, in order."""
         rows = max(1024, BATCH // self.source.width)
         for batch in self.source.batches(rows, self._titles):
@@ -88,9 +89,9 @@ class FileSide:
     def numbered(self) -> Batches:
         """The rows that are not left out, in batches, with the number of the first of each."""
         first = 0
-        for batch in self._batches():
+        for batch in self.batches():
             if self.options.nan_policy == "omit":
-                kept = present_rows(self._raws(batch))
+                kept = present_rows(self.raws(batch))
                 if not kept.all():
                     batch = batch[kept] if isinstance(batch, np.ndarray) else batch.filter(kept)
             yield first, batch

@@ -27,7 +27,7 @@ from nosplit.inference.calibrations import BLOCKS, WILD
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
-from nosplit.kernels.derived.stein import BoundedLinear, Constant
+from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
 from nosplit.methods import Method
 from nosplit.models import Model
 from nosplit.pairs.pairing import Pairing, Sketch
@@ -98,7 +98,7 @@ class FitSketch(FamilySketch, GoodnessOfFitAccumulator):
     ) -> None:
         self._score = self._checked(score)
         if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
-            stein_kernels(kernels, 1.0)
+            SteinBank(stein_kernels(kernels, 1.0))
         self._given = kernels
         self._flow = flow_of(_Scored(kernels), pairs, limit, rng)
         self._state = FamilyState(encodings=(encoding,))
