@@ -18,7 +18,9 @@ import pytest
 
 import nosplit
 from nosplit import TwoSampleAccumulator, load_accumulator, load_profile, two_sample_test
+from nosplit.engines.streams.adjacent import AdjacentAccumulator
 from nosplit.errors import FileError, InputError
+from nosplit.experiments.running import runner
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of POSIX")
 SOURCE = str(Path(nosplit.__file__).parents[1])
@@ -157,6 +159,8 @@ COMMANDS = {
     "profile a.csv --out r.html": "profile",
     "plan --n 100": "plan",
     "demo": "two_sample_test",
+    "ksample a.csv b.csv": "k_sample_test",
+    "columns a.csv b.csv": "column_tests",
 }
 
 
@@ -197,6 +201,59 @@ def test_ctrl_c_while_a_state_is_written(command, tmp_path, monkeypatch, capsys)
     assert ended.value.code == 130
     capsys.readouterr()
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+def test_ctrl_c_while_a_result_is_made(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stream().save("s.json")
+    before = Path("s.json").read_bytes()
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AdjacentAccumulator, "result", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        nosplit.cli.main(["result", "s.json", "--json"])
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("", "Stopped.\n")
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"s.json": before}
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_ctrl_c_while_experiments_run(when, tmp_path, monkeypatch, capsys):
+    """What is done is kept, whole, and that is said."""
+    monkeypatch.chdir(tmp_path)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    if when == "before":
+        monkeypatch.setattr(runner, "run_studies", interrupted)
+    else:
+        monkeypatch.setattr(os, "replace", interrupted)
+        monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        nosplit.cli.main(["reproduce", "geometry", "--trials", "2", "--workers", "1"])
+    assert ended.value.code == 130
+    assert "Stopped. What is done is kept in reproduction" in capsys.readouterr().err
+    names = [p.name for p in tmp_path.rglob("*") if p.is_file()]
+    assert not [name for name in names if "tmp" in name or name.endswith((".csv", ".html"))]
+
+
+def test_a_home_that_cannot_be_written_to(tmp_path):
+    """Nothing is kept at home but compiled loops, and they are not needed."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o500)
+    code = "import nosplit, numpy as np; r = np.random.default_rng(0)\n"
+    code += "print(nosplit.two_sample_test(*r.normal(size=(2, 20, 1)), kernels='paper1').pvalue)"
+    keys = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONPATH": SOURCE}
+    env = {k: v for k, v in os.environ.items() if k != "MPLCONFIGDIR"} | keys
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert 0 < float(done.stdout) <= 1
+    assert list(home.iterdir()) == []
 
 
 # Threads and processes --------------------------------------------------------------------------

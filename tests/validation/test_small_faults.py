@@ -11,14 +11,20 @@ import nosplit
 from nosplit import (
     Blocks,
     Exact,
+    Gaussian,
     InputError,
+    NearCopyWarning,
     NosplitWarning,
     TwoSampleAccumulator,
     UnsafeAsymptoticsWarning,
+    goodness_of_fit_test,
+    independence_test,
     joint_normal_test,
     mean_test,
     two_sample_test,
 )
+from nosplit.families import fitting
+from nosplit.kernels.derived.tensor import Tensor
 
 
 def normal(*size, seed=0):
@@ -183,3 +189,20 @@ def test_states_with_another_number_of_effective_pairs_are_damaged(tmp_path):
     path.write_text(json.dumps(document), encoding="utf-8")
     with warnings.catch_warnings(), pytest.raises(InputError, match="damaged"):
         nosplit.load_accumulator(path)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+def test_default_kernels_that_are_nearly_copies_are_no_news(monkeypatch):
+    """Nobody who named no kernels can drop one of them; who named them hears of it."""
+    x, y = normal(2, 4000, 1)
+    twins = (Gaussian(1.0), Gaussian(1.001))
+    pairs = tuple(Tensor(k, Gaussian(1.0)) for k in twins)
+    monkeypatch.setattr(fitting, "default_stein_kernels", lambda *_: twins)
+    monkeypatch.setattr(fitting, "default_tensors", lambda *_, **__: pairs)
+    closed = {"calibration": "asymptotic", "pairs": "linear"}
+    goodness_of_fit_test(x, lambda rows: -rows, **closed)  # a warning would be an error
+    independence_test(x, y, **closed)
+    with pytest.warns(NearCopyWarning):
+        goodness_of_fit_test(x, lambda rows: -rows, kernels=twins, **closed)
+    with pytest.warns(NearCopyWarning):
+        independence_test(x, y, kernels=pairs, **closed)

@@ -44,7 +44,7 @@ from nosplit.inference.calibrating.simulation import simulate
 from nosplit.inference.calibrations import SIMULATE, WILD, Exact, Wild
 from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.limits import as_method, settle
-from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.outcome import Outcome, of_unnamed, to_result
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
@@ -222,6 +222,7 @@ def goodness_of_fit_test(
         outcome = run(units, chosen, how, generator, workers, progress)
         outcome = replace(outcome, calibration=kind)
     outcome = _with_caveats(outcome.noting(doubts), units)
+    outcome = of_unnamed(outcome) if kernels is None else outcome
     n_used = round(units.rows_per_unit * units.n_units)
     return to_result(
         outcome,

@@ -32,7 +32,7 @@ from nosplit.families.fitting import TensorKernels, fit_tensors
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
-from nosplit.inference.outcome import to_result
+from nosplit.inference.outcome import of_unnamed, to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.questions import INDEPENDENCE
@@ -226,6 +226,7 @@ def independence_test(
         left.check(tensor.x)
         right.check(tensor.y)
     outcome = run(units, chosen, how, generator, workers, progress)
+    outcome = of_unnamed(outcome) if kernels is None else outcome
     return to_result(
         thinned(outcome, lag),
         question=INDEPENDENCE,

@@ -18,7 +18,7 @@ from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection
 from nosplit.methods.normal.laws import Flips, law_of
 
-__all__ = ["Outcome", "to_result"]
+__all__ = ["Outcome", "of_unnamed", "to_result"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,7 @@ def to_result(
 ) -> TestResult:
     """Issue the warnings and put the result together."""
     outcome = outcome.noting(_powerless(outcome))
-    if default:  # nobody named the kernels, so that nobody can drop one
-        kept = tuple(c for c in outcome.caveats if c[0] is not NearCopyWarning)
-        outcome = replace(outcome, caveats=kept)
+    outcome = of_unnamed(outcome) if default else outcome
     for category, text in outcome.caveats:
         warn(text, category)
     picked = outcome.selection
@@ -94,6 +92,12 @@ def to_result(
         stream=stream,
         design=design,
     )
+
+
+def of_unnamed(outcome: Outcome) -> Outcome:
+    """The outcome of kernels that nobody named, so that nobody can drop one of two copies."""
+    kept = tuple(c for c in outcome.caveats if c[0] is not NearCopyWarning)
+    return replace(outcome, caveats=kept)
 
 
 def _powerless(outcome: Outcome) -> list[Caveat]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import extra
 from nosplit.data.files.csv_form import COMMAS, Csv, Form, form_of, unpacked_size
 from nosplit.data.files.encodings import UTF8, encoding_of, opened, plain_bytes
-from nosplit.data.files.source import check_names, reading
+from nosplit.data.files.source import arrow_path, check_names, reading
 from nosplit.errors import InputError
 
 __all__ = ["CsvFile", "open_csv"]
@@ -197,7 +197,7 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
 def _input(source: CsvFile) -> Any:
     """What Arrow reads: the file itself where it can."""
     if source.form.encoding == UTF8:
-        return source.file
+        return arrow_path(source.file)
     return extra("pyarrow", "tables").PythonFile(opened(source.file, source.form.encoding))
 
 

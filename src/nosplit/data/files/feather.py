@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.lazy import extra
-from nosplit.data.files.source import check_names, reading
+from nosplit.data.files.source import arrow_path, check_names, reading
 from nosplit.data.names import index_note, index_of, tidy, without
 
 __all__ = ["FeatherFile", "open_feather"]
@@ -98,7 +98,7 @@ def open_feather(path: str, file: Path) -> FeatherFile:
 
 def _reader(file: Path) -> Any:
     pa, ipc = extra("pyarrow", "tables"), extra("pyarrow.ipc", "tables")
-    return ipc.open_file(pa.memory_map(str(file)))
+    return ipc.open_file(pa.memory_map(arrow_path(file)))
 
 
 def _stored_batches(file: Path) -> Iterator[Any]:

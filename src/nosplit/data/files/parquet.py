@@ -22,7 +22,7 @@ import numpy as np
 
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
-from nosplit.data.files.source import Strand, check_names, in_turn, reading
+from nosplit.data.files.source import Strand, arrow_path, check_names, in_turn, reading
 from nosplit.data.names import index_note, index_of, tidy, without
 from nosplit.errors import InputError
 
@@ -199,7 +199,10 @@ class Parquet:
         """One of the files; if it is another one by now, its rows would not be those we counted."""
         pq = extra("pyarrow.parquet", "tables")
         return pq.ParquetFile(
-            self.files[i], metadata=self.metadata[i], pre_buffer=False, buffer_size=BUFFER
+            arrow_path(self.files[i]),
+            metadata=self.metadata[i],
+            pre_buffer=False,
+            buffer_size=BUFFER,
         )
 
     def _page(self, group: Group, names: Sequence[str]) -> Page:
@@ -261,7 +264,7 @@ def open_parquet(path: str, files: Sequence[Path]) -> Parquet:
     metadata = []
     for file in files:
         with reading(file, ".parquet"):
-            metadata.append(pq.read_metadata(file))
+            metadata.append(pq.read_metadata(arrow_path(file)))
         check_names(str(file), metadata[-1].schema.to_arrow_schema().names)
     source = Parquet(path, tuple(files), tuple(metadata))
     for file, other in zip(files[1:], metadata[1:], strict=True):

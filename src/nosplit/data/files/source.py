@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,23 @@ from nosplit._support.checks import repeated
 from nosplit._support.terminal import listed
 from nosplit.errors import InputError
 
-__all__ = ["MOST_COLUMNS", "Source", "Strand", "check_names", "in_turn", "reading"]
+__all__ = [
+    "MOST_COLUMNS",
+    "Source",
+    "Strand",
+    "arrow_path",
+    "check_names",
+    "in_turn",
+    "reading",
+]
 
 # Columns of the widest file that is read: more are a slip of the separator, or an attack.
 MOST_COLUMNS = 100_000
+
+
+def arrow_path(file: Path) -> str:
+    """The name of a file as Arrow wants it: in UTF-8, whatever the locale is."""
+    return os.fsencode(file).decode("utf-8", "surrogateescape")
 
 
 class Strand(NamedTuple):

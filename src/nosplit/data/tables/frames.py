@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_sample, repeated
+from nosplit._support.checks import LARGEST_WHOLE, check_sample, repeated
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
+from nosplit._support.warn import warn
 from nosplit.data.names import index_of, noted_index, tidy
-from nosplit.errors import InputError
+from nosplit.errors import InputError, NosplitWarning
 
 __all__ = [
     "CATEGORIES",
@@ -223,11 +224,23 @@ def _read_through_arrow(series: Any, label: str) -> Raw:
         raise _unfit(series.name, label, f"{column.type} ({_reason(error)})") from error
     if raw is None:
         raise _unfit(series.name, label, str(column.type))
+    if pa.types.is_integer(column.type) and raw.kind == NUMBER:
+        _warn_of_rounding(raw.values, series.name, label)
     if pa.types.is_date(column.type) and "Object" in str(series.dtype):
         found = set(map(type, series.to_list()))  # Arrow would cut the time of day off
         if datetime in found and len(found - {type(None)}) > 1:
             raise _mixed_types(series, label, ValueError("dates with and without a time"))
     return raw
+
+
+def _warn_of_rounding(values: Array, column: str, label: str) -> None:
+    """Say where whole numbers are too large for floats to tell them apart."""
+    if np.nanmax(np.abs(values)) > LARGEST_WHOLE:
+        text = (
+            f"Column {column!r} of `{label}` holds whole numbers beyond 2⁵³, which are rounded. "
+            "Subtract a common offset first, or leave out what only names rows."
+        )
+        warn(text, NosplitWarning)
 
 
 def _from_arrow(column: Any, pa: Any) -> Raw | None:

@@ -63,6 +63,31 @@ def _log_mass(lower: Array, upper: Array) -> Array:
         return np.asarray(np.where(near, thin, tails))
 
 
+def _far(z: Array, a: Array, b: Array) -> Array:
+    """Log of the mass of [z, b] over that of [a, b], all on one side of the middle.
+
+    Masses are divided by a density that both have, whose logarithm would swallow their digits.
+    """
+    right = a > 1
+    low, near, high = (np.where(right, v, w) for v, w in ((a, -b), (z, -z), (b, -a)))
+    low, near = np.maximum(low, 1.0), np.maximum(near, 1.0)  # others are not looked at
+    whole = _scaled_mass(low, high)
+    down = np.log(_scaled_mass(near, high)) - 0.5 * (near - low) * (near + low)
+    return np.asarray(np.where(right, down, np.log(_scaled_mass(low, near))) - np.log(whole))
+
+
+def _scaled_mass(lower: Array, upper: Array) -> Array:
+    """The standard normal mass of [lower, upper], lower >= 1, over the density at lower."""
+    width = upper - lower
+    drop = 0.5 * width * (upper + lower)
+    mills = [np.sqrt(np.pi / 2.0) * special.erfcx(v / np.sqrt(2.0)) for v in (lower, upper)]
+    wide = mills[0] - np.exp(-drop) * mills[1]
+    # exp(-lower t - t²/2) over the width, with the first term of the square.
+    slope = lower * width
+    thin = -np.expm1(-slope) / lower - width**3 / 6.0 * (1.0 - 0.75 * slope)
+    return np.asarray(np.where(drop < 1e-3, thin, wide))
+
+
 def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) -> Array:
     """Logarithm of P(Z >= x | lower <= Z <= upper) for a standard normal Z.
 
@@ -72,13 +97,13 @@ def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) 
     arguments = (np.asarray(v, dtype=np.float64) for v in (x, lower, upper))
     value, a, b = np.broadcast_arrays(*arguments)
     z = np.clip(value, a, b)
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         one_sided = special.log_ndtr(-z) - special.log_ndtr(-a)
         far = (a > 0) & np.isfinite(z)
         z_far, a_far = np.where(far, z, 1.0), np.where(far, a, 1.0)
         scaled = np.log(special.erfcx(z_far / np.sqrt(2)) / special.erfcx(a_far / np.sqrt(2)))
         one_sided = np.where(far, scaled - 0.5 * (z_far - a_far) * (z_far + a_far), one_sided)
-        two_sided = _log_mass(z, b) - _log_mass(a, b)
+        two_sided = np.where((a > 1) | (b < -1), _far(z, a, b), _log_mass(z, b) - _log_mass(a, b))
     out = np.where(np.isposinf(b), one_sided, two_sided)
     return np.where(z <= a, 0.0, np.minimum(out, 0.0))
 
