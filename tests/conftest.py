@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 from zlib import crc32
 
@@ -39,6 +40,19 @@ def own_numbers(request):
     if rng is not None:
         seed = crc32(request.node.name.encode())
         rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+
+
+@pytest.fixture
+def scikit_learn():
+    """Scikit-learn, for tests that need it; skipped without."""
+    return pytest.importorskip("sklearn")
+
+
+@pytest.fixture(autouse=True)
+def as_without_scikit_learn(request, monkeypatch):
+    """Hide it elsewhere: examples print the same with and without, and tests stay fast."""
+    if "scikit_learn" not in request.fixturenames:
+        monkeypatch.setitem(sys.modules, "sklearn", None)
 
 
 @pytest.fixture

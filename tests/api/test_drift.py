@@ -38,8 +38,8 @@ def test_iv():
         DriftDetector().set_params(alpha=0.1)
 
 
-def test_pipeline_and_clone_against_scikit_learn():
-    base = pytest.importorskip("sklearn.base")
+def test_pipeline_and_clone_against_scikit_learn(scikit_learn):
+    from sklearn import base
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 

@@ -107,8 +107,7 @@ def test_data_frames_go_to_estimators_as_they_are():
     assert res.reject(0.01)
 
 
-def test_gradient_boosting_by_default():
-    pytest.importorskip("sklearn")
+def test_gradient_boosting_by_default(scikit_learn):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) * 2.0
     assert nosplit.witness_test(x, y).reject(0.01)

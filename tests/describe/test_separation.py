@@ -92,8 +92,7 @@ def test_never_smaller_with_more_columns(shift):
         assert alone.effect.separation <= told.effect.separation
 
 
-def test_a_classifier_sees_what_single_columns_do_not():
-    pytest.importorskip("sklearn")
+def test_a_classifier_sees_what_single_columns_do_not(scikit_learn):
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(2, 1500, 3))
     y[:, 1] = np.abs(y[:, 1]) * np.sign(y[:, 0])

@@ -184,6 +184,7 @@ def model_rules(x: NDArray[Any], y: NDArray[Any], categorical: frozenset[int]) -
     if x.shape[1] < 2 or min(len(x), len(y)) < 10 * FOLDS or find_spec("sklearn") is None:
         return []
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     most = min(MOST_TRAINED, max(200, MOST_NUMBERS // (4 * x.shape[1])))
     x, y = x[:most], y[:most]
@@ -194,10 +195,12 @@ def model_rules(x: NDArray[Any], y: NDArray[Any], categorical: frozenset[int]) -
     folds = np.concatenate([np.arange(len(x)) % FOLDS, np.arange(len(y)) % FOLDS])
     choices: Any = {"max_iter": ROUNDS, "early_stopping": False, "random_state": 0}
     judged = []
-    for k in range(FOLDS):
-        model = HistGradientBoostingClassifier(**choices)
-        model.fit(pooled[folds != k], labels[folds != k])
-        scores = model.predict_proba(pooled[folds == k])[:, 1]
-        held = labels[folds == k]
-        judged.append(auc(scores[held == 1], scores[held == 0]))
+    # Of so few rows, threads would mostly wait for one another, and for those of other processes.
+    with threadpool_limits(1, "openmp"):
+        for k in range(FOLDS):
+            model = HistGradientBoostingClassifier(**choices)
+            model.fit(pooled[folds != k], labels[folds != k])
+            scores = model.predict_proba(pooled[folds == k])[:, 1]
+            held = labels[folds == k]
+            judged.append(auc(scores[held == 1], scores[held == 0]))
     return [_judged(BOOSTED, judged)]
