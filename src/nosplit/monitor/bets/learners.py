@@ -74,8 +74,9 @@ class Solver:
         self.joint, self.columns = joint, columns
         self._sizes = _inverse_sizes(np.diagonal(joint))
         self._C = joint * self._sizes * self._sizes[:, None]
-        eye = np.eye(len(joint))
-        self._factors = [cho_factor(self._C + r * eye, check_finite=False) for r in RIDGES]
+        # Single numbers do: ridges keep the matrices far from singular.
+        single, eye = self._C.astype(np.float32), np.eye(len(joint), dtype=np.float32)
+        self._factors = [cho_factor(single + r * eye, check_finite=False) for r in RIDGES]
         self._column_sizes = _inverse_sizes(np.diagonal(columns, axis1=1, axis2=2))
         sizes = self._column_sizes
         self._column_C = columns * sizes[:, :, None] * sizes[:, None, :]
@@ -86,8 +87,9 @@ class Solver:
         from scipy.linalg import cho_solve
 
         m = (means * self._sizes).T
-        solved = [cho_solve(factor, m, check_finite=False) for factor in self._factors]
-        w = np.stack(solved, axis=2)  # (d, M, ridges)
+        single = m.astype(np.float32)
+        solved = [cho_solve(factor, single, check_finite=False) for factor in self._factors]
+        w = np.stack(solved, axis=2).astype(np.float64)  # (d, M, ridges)
         risk = (w * np.tensordot(self._C, w, axes=1)).sum(axis=0)
         w *= _best_scale((w * m[:, :, None]).sum(axis=0), risk)
         return (w * self._sizes[:, None, None]).reshape(len(m), -1)
@@ -152,7 +154,7 @@ class Past:
     def look(self) -> None:
         """See what second moments have become, if it is time to, or was never done."""
         n = self.n_squares
-        if n and (self.known is None or (n == self.n and n % _step(n) == 0)):
+        if n and (self.known is None or (n == self.n and n % (2 * _step(n)) == 0)):
             self.known = Solver(self.joint / n, self.columns / n)
 
 
