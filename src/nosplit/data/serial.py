@@ -9,6 +9,7 @@ fades, or comes and goes, and steps add up.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,13 @@ FALSE_ALARMS = 2e-5
 ASCENTS, DESCENTS, KEPT, ROUGH, ONE_WAY = 0.98, 5, 0.65, 0.5, 0.25
 
 
+@lru_cache(8)
 def serial_rows(n: int) -> Index:
     """Numbers of the rows, of n, that are looked at, in ascending order."""
     starts, lags = serial_lags(n)
-    return np.unique(starts[:, None] + np.concatenate([[0], lags]))
+    rows = np.unique(starts[:, None] + np.concatenate([[0], lags]))
+    rows.flags.writeable = False  # it is handed out again
+    return rows
 
 
 def serial_lags(n: int) -> tuple[Index, Index]:

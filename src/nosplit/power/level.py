@@ -6,7 +6,7 @@ Its level under a merged null (Appendix D.1), and how much its p-value owes to t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, c
 from nosplit._support.types import Array
 from nosplit._support.warn import unwarned
 from nosplit.api.two_sample import two_sample_test
+from nosplit.data.files.whole import n_rows_in
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, in_hand, read_samples
 from nosplit.designs.asked import DesignLabels, leaving_out
@@ -69,6 +70,8 @@ class CalibrationCheck:
         The level that was checked.
     rate, low, high : float
         Share of p-values up to `alpha`, with a 95 % interval.
+    n_seen, n_rows : int
+        Rows of both samples that were merged, out of so many: large files are not read whole.
     """
 
     pvalues: Array
@@ -76,6 +79,8 @@ class CalibrationCheck:
     rate: float
     low: float
     high: float
+    n_seen: int = 0
+    n_rows: int = 0
 
     @property
     def holds(self) -> bool:
@@ -91,7 +96,15 @@ class CalibrationCheck:
         return (
             f"Type-I error {self.rate:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}) at "
             f"level {self.alpha:g},\nfrom {self.pvalues.size} null samples on "
-            f"{len(self.pvalues)} splits of the merged data.\n{verdict}"
+            f"{len(self.pvalues)} splits of the merged data.{self._some()}\n{verdict}"
+        )
+
+    def _some(self) -> str:
+        if self.n_seen >= self.n_rows:
+            return ""
+        return (
+            f"\n{self.n_seen:,} of {self.n_rows:,} rows, drawn at random, were looked at: the "
+            "files are too large to be\nread whole, and tests of all rows have more pairs."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,6 +118,8 @@ class CalibrationCheck:
             "holds": self.holds,
             "trials": self.pvalues.size,
             "splits": len(self.pvalues),
+            "rows_seen": self.n_seen,
+            "rows": max(self.n_seen, self.n_rows),
             "histogram": counts.tolist(),
         }
 
@@ -178,6 +193,7 @@ def calibration_check(
         return read_samples(given[0], given[1], settings, paired=paired), (given[0], given[1])
 
     data, given = by_policy(nan_policy, read)
+    in_files = n_rows_in(x, y)
     x, y = data.x, data.y
     chosen, recipe = as_method(method), data.recipe(kernels)
     null = null_of(data, given, labels) if labels.given else None
@@ -209,7 +225,7 @@ def calibration_check(
             pvalues.append(_by_signs(a, b, recipe, chosen, how, generator, workers))
         else:
             pvalues.append(np.array([_quiet(a, b, generator, options | more)]))
-    return _summary(np.stack(pvalues), alpha)
+    return replace(_summary(np.stack(pvalues), alpha), n_seen=len(merged), n_rows=in_files)
 
 
 def _as_kernels(recipe: Recipe, merged: NDArray[Any]) -> Kernels:

@@ -251,3 +251,34 @@ def test_profiles_of_tables_in_files_against_memory(policy, never_whole):
     write("y.parquet", y.append_column("new", y["warm"]))
     with pytest.raises(InputError, match="has 'new' besides"):
         nosplit.two_sample_test(found, "y.parquet")
+
+
+# -- what is looked at in part says so -------------------------------------------------------------
+
+
+def test_whatever_looks_at_some_rows_says_so(monkeypatch):
+    monkeypatch.setattr(whole, "PILOT", 2000)
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.normal(size=(5000, 1)), axis=0)
+    y = x + rng.normal(size=(5000, 1))
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    check = nosplit.calibration_check("x.npy", "y.npy", kernels="paper1", pairs="linear", trials=50)
+    assert "4,000 of 10,000 rows, drawn at random, were looked at" in str(check)
+    assert (check.to_dict()["rows_seen"], check.to_dict()["rows"]) == (4000, 10_000)
+    assert repr(nosplit.pilot("x.npy", "y.npy", kernels="paper1")).endswith("2,000 rows each)")
+    res = nosplit.two_sample_test(
+        "x.npy", "y.npy", pairs=SMALL, calibration=nosplit.Exact(flips=99)
+    )
+    told = nosplit.explain(res, "x.npy", "y.npy")
+    assert "4,000 of 10,000 rows" in str(told)
+    # From all over a sorted file, and not from its beginning.
+    assert np.median(told.x.rows) == pytest.approx(0.0, abs=0.15)
+    model = models.MultivariateNormal([0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DependentRowsWarning)
+        fit = nosplit.goodness_of_fit_test("x.npy", model, **FIT)
+    both = nosplit.independence_test("x.npy", "y.npy", **BOTH)
+    for res, args in ((fit, ("x.npy", model)), (both, ("x.npy", "y.npy"))):
+        page = res.report(*args, path="page.html").read_text(encoding="utf-8")
+        assert "2,000 of 5,000 rows, drawn at random" in page

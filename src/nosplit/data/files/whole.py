@@ -24,9 +24,10 @@ __all__ = [
     "PILOT",
     "SMALL",
     "by_position",
-    "first_rows",
     "in_memory",
     "is_small",
+    "n_rows_in",
+    "pictured_rows",
     "read_array",
     "read_if_path",
     "sampled",
@@ -38,8 +39,8 @@ __all__ = [
 SMALL = 20_000_000
 # Values of a batch from which rows are picked.
 AT_ONCE = 1 << 20
-# Rows of the sample that kernels and encoding are fitted on.
-PILOT = 16_384
+# Rows of a large file that it is described by, and numbers in them.
+PILOT, NUMBERS = 250_000, 1 << 22
 
 
 def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
@@ -118,12 +119,35 @@ def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options
 
 
 def some_rows(x: File, y: File) -> tuple[Any, Any]:
-    """Rows of two files for a description of them: all, or a small sample of large files."""
+    """Rows of two files for a description of them: all, or a random sample of large files."""
     sources = open_source(x), open_source(y)
     if is_small(*sources):
         return two_in_memory(*sources)
     rng = np.random.default_rng(0)
-    return first_rows(sources[0], rng), first_rows(sources[1], rng)
+    a, b = (sampled(s, min(PILOT, max(2000, NUMBERS // s.width)), rng) for s in sources)
+    if _is_array(a) != _is_array(b):
+        return by_position(a, sources[0].path), by_position(b, sources[1].path)
+    return a, b
+
+
+def pictured_rows(*values: Any) -> tuple[list[Any], str]:
+    """Values as they are, files read: of large ones some rows, the same of all; and a word on it.
+
+    Rows of files belong together here, or there is only one.
+    """
+    sources = [open_source(v) if is_path(v) else None for v in values]
+    files = [s for s in sources if s is not None]
+    if sum(s.n_values for s in files) <= SMALL or len(files) < len(values):
+        return [read_if_path(v) for v in values], ""
+    n = files[0].n_rows
+    rows = min(n, PILOT, max(2000, NUMBERS // sum(s.width for s in files)))
+    found = [sampled(s, rows, np.random.default_rng(0)) for s in files]
+    return found, f"{rows:,} of {n:,} rows, drawn at random, are shown, and sizes are of these."
+
+
+def n_rows_in(*values: Any) -> int:
+    """Rows of files, of which some may have been looked at; 0 if a value names none."""
+    return sum(open_source(v).n_rows for v in values) if all(map(is_path, values)) else 0
 
 
 def sampled(source: Source, rows: int, rng: np.random.Generator) -> Any:
@@ -139,8 +163,3 @@ def sampled(source: Source, rows: int, rng: np.random.Generator) -> Any:
     if _is_array(found[0]):
         return np.concatenate(found)
     return extra("pyarrow", "tables").concat_tables(found)
-
-
-def first_rows(source: Source, rng: np.random.Generator) -> Any:
-    """A first batch, from many places of a file."""
-    return next(source.batches(PILOT, None, rng))

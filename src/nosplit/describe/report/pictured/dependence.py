@@ -10,7 +10,7 @@ import numpy as np
 
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array, Index
-from nosplit.data.files.whole import read_if_path
+from nosplit.data.files.whole import pictured_rows
 from nosplit.data.tables.frames import CATEGORIES, Frame, Raw, as_frame, is_table, native_columns
 from nosplit.describe.report.context import PageChoices
 from nosplit.describe.report.pictured.drawing import points, table_cells
@@ -47,8 +47,9 @@ def seen_of_dependence(res: TestResult, x: Any, y: Any, page: PageChoices) -> di
     """Pictures and sizes of the pairs of columns that depend most."""
     if x is None or y is None:
         return None
+    both, said = pictured_rows(x, y)
     left, right = (
-        _columns_of_variable(read_if_path(value), name) for value, name in ((x, "x"), (y, "y"))
+        _columns_of_variable(value, name) for value, name in zip(both, "xy", strict=True)
     )
     if len(left[0].values) != len(right[0].values):
         raise InputError("`x` and `y` must have as many rows, observed together.")
@@ -66,7 +67,7 @@ def seen_of_dependence(res: TestResult, x: Any, y: Any, page: PageChoices) -> di
         "Pictures of cells are full where there are more rows than chance would put there, and "
         "hatched where there are fewer."
     )
-    words = [told, cells]
+    words = [told, cells] + [said] * bool(said)
     if len(found) > MOST_FIGURES:
         words.append(f"The {MOST_FIGURES} pairs of columns that depend most are shown.")
     columns = [_drawn(pair, number, page) for number, pair in enumerate(found[:MOST_FIGURES])]

@@ -11,7 +11,7 @@ from nosplit._support.checks import check_sample
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit.data.changes import column_changes
-from nosplit.data.files.whole import read_if_path
+from nosplit.data.files.whole import pictured_rows, read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import one_sample
 from nosplit.describe.report.context import PageChoices
@@ -34,7 +34,8 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
     draw = _drawing(model)
     if x is None or draw is None:
         return None
-    sample = one_sample(read_if_path(x), Options.of("none", res.columns, None, "omit"))
+    (x,), said = pictured_rows(x)
+    sample = one_sample(x, Options.of("none", res.columns, None, "omit"))
     rows = check_sample(sample.x, "x").astype(np.float64)
     drawn = draw(DRAWN, np.random.default_rng(0))
     names = res.columns or tuple(f"column {j}" for j in range(rows.shape[1]))
@@ -53,7 +54,7 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
     ]
     return {
         "title": "The sample beside the model",
-        "words": _words_on_gap(max(gaps), chance, len(names) > MOST_FIGURES),
+        "words": _words_on_gap(max(gaps), chance, len(names) > MOST_FIGURES) + [said] * bool(said),
         "legend": ("sample", "model"),
         "columns": columns,
     }
