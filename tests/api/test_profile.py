@@ -187,7 +187,9 @@ def test_default_draws(made):
 
 def test_says_what_it_was_compared_with(made):
     res = nosplit.two_sample_test(made, NEW, calibration=Exact(99))
-    assert f"compared with a profile of 3,000 rows made {made.made[:10]}" in str(res)
+    assert f"compared with a profile of 3,000 rows made {made.made[:10]}" in " ".join(
+        str(res).split()
+    )
     assert res.to_dict()["reference"] == made.summary
     assert res.pairs == "sketch"
     assert res.n_used + res.n_left_out == 3600
@@ -402,8 +404,8 @@ def test_too_few_rows_iv(made):
         ({"scale": True}, "`scale` must be left out"),
         ({"columns": ["0"]}, "`columns` must be left out"),
         ({"exclude": ["0"]}, "`exclude` must be left out"),
-        ({"calibration": "asymptotic"}, "`calibration` must be 'exact'"),
-        ({"method": "split"}, "does not go with a sketch"),
+        ({"calibration": "asymptotic"}, "`calibration` with a profile must be exact"),
+        ({"method": "split"}, "must not be Split with a profile"),
         ({"shuffle": "no"}, "`shuffle` must be True or False"),
         ({"rng": -1}, "`rng` must be"),
     ],

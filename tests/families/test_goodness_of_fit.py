@@ -22,7 +22,7 @@ from nosplit import (
     goodness_of_fit_test,
     models,
 )
-from nosplit.api.goodness_of_fit import SMALLEST_WILD
+from nosplit.api.ways.scored import SMALLEST_WILD
 from nosplit.errors import DependentRowsWarning, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
     ChainBlocks,

@@ -261,4 +261,4 @@ def test_sketches_are_refused_where_they_do_not_serve_iv():
 
     refuse("has no normal limit", calibration="asymptotic")
     refuse("needs about", n=60)
-    refuse("does not go with a sketch", method="split")
+    refuse("must not be Split with a sketch", method="split")

@@ -2,67 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from nosplit._support.checks import (
-    check_budget,
+    Seed,
     check_flags,
     check_int,
     check_rng,
-    check_sample,
-    check_varies,
 )
-from nosplit._support.types import Array
+from nosplit.api.ways.scored import ScoredSample
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
-from nosplit.data.samples import Sample, one_sample, standardised
-from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
 from nosplit.engines.devices import fit_on_device, lies_on_device
-from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
 from nosplit.engines.files.goodness_of_fit import fit_of_file
-from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
-from nosplit.families.chain import (
-    ChainBlocks,
-    Runs,
-    chain_blocks,
-    chain_units,
-    default_chain_kernels,
-    few_batches,
-    few_blocks,
-    looks_like_a_chain,
-    smallest_safe_batches,
-)
-from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
-from nosplit.families.goodness_of_fit import SteinUnits
-from nosplit.inference.calibrating.simulation import simulate
-from nosplit.inference.calibrations import SIMULATE, WILD, Exact, Wild
-from nosplit.inference.caveats import few_effective_rows, stein_caveats
-from nosplit.inference.limits import as_method, settle
-from nosplit.inference.outcome import Outcome, of_unnamed, to_result
-from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
-from nosplit.inference.questions import GOODNESS
+from nosplit.families.fitting import SteinKernels
+from nosplit.inference.calibrations import Exact, Wild
+from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import run
-from nosplit.kernels import IMQ
 from nosplit.methods import Method
-from nosplit.models import Model, SamplingModel
-from nosplit.models.ends import on_the_line
-from nosplit.models.scores import Score, as_model, scores_of
-from nosplit.pairs.dealing import Natural, shuffled
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.models.scores import Score, as_model
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["goodness_of_fit_test"]
-
-# Rows from which the level of the wild bootstrap is called safe (docs/measured/goodness_of_fit.md).
-SMALLEST_WILD = 50
-# Rows drawn from a model at once.
-AT_ONCE = 20_000
 
 
 def goodness_of_fit_test(
@@ -74,7 +37,7 @@ def goodness_of_fit_test(
     pairs: Pairing | str | int = "auto",
     calibration: Exact | Wild | str = "auto",
     budget: float = 1.0,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
     shuffle: bool = True,
     nan_policy: str = "raise",
     scale: str | bool | None = None,
@@ -164,188 +127,20 @@ def goodness_of_fit_test(
     (True, 'wild')
     """
     check_flags(shuffle=shuffle, progress=progress, dependent=dependent)
-    score = as_model(read_if_path(score))
-    options, generator = Options.of(scale, columns, exclude, nan_policy), check_rng(rng)
-    chosen = as_method(method)
-    if is_path(x):
+    score, generator = as_model(read_if_path(score)), check_rng(rng)
+    options = Options.of(scale, columns, exclude, nan_policy)
+    asked = Asked(options, kernels, as_method(method), pairs, calibration, budget, shuffle)
+    every_row = check_int(thin, "thin", least=1) == 1 and not dependent
+    if every_row and is_path(x):
         source = open_source(x)
-        if not dependent and check_int(thin, "thin", least=1) == 1:
-            asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
-            found = fit_of_file(
-                source, score, asked, rng=generator, workers=workers, progress=progress
-            )
-            if found is not None:
-                return found
-        x = source.whole()
-    if (device is not None or lies_on_device(x)) and not dependent and thin == 1:
-        asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
+        found = fit_of_file(source, score, asked, rng=generator, workers=workers, progress=progress)
+        if found is not None:
+            return found
+    x = read_if_path(x)
+    if every_row and (device is not None or lies_on_device(x)):
         found = fit_on_device(x, score, asked, rng=generator, workers=workers, device=device)
         if found is not None:
             return found
-    data = one_sample(x, options)
-    x, scores = _check_rows(data, score, thin, dependent)
-    scaler, encoding = _scaler(data, score, x, scores)
-    sizes = SteinSizes(len(x), len(x), x.shape[1], len(stein_kernels(kernels, 1.0)), 2)
-    rows = _units_of_rows(
-        *scaler(x, scores), kernels, generator if shuffle and not dependent else None
-    )
-    units: SteinUnits | Runs | ChainBlocks
-    if dependent:
-        how, kind = plan_chain(sizes, pairs, calibration, chosen)
-        units, doubts = _chain(rows, kernels, kind, most_rows(sizes, check_budget(budget))), []
-    else:
-        sampling = isinstance(score, SamplingModel)
-        how, kind = plan_rows(sizes, pairs, calibration, chosen, budget, sampling)
-        units, doubts = rows, [] if kind == SIMULATE else _doubts(rows)
-        if doubts and how.otherwise is not None:
-            how, kind, doubts = how.otherwise, SIMULATE, []
-        if isinstance(how.pairing, Sketch):
-            done = sketched_fit(
-                ScoredArrays(*on_the_line(score, x, scores)),
-                kernels,
-                how,
-                chosen,
-                generator,
-                shuffle,
-                workers,
-                scaled=data.scaled,
-                encoding=data.encoding,
-            )
-            columns = None if encoding is None else encoding.names
-            return done.result(GOODNESS, len(x) + data.left_out, columns)
-    if kind == SIMULATE and isinstance(units, SteinUnits) and isinstance(score, SamplingModel):
-        again = _sampled(score, len(x), generator, scaler, kernels)
-        outcome = simulate(
-            units, again.__next__, settle(chosen, how.calibration), how, workers, progress
-        )
-    else:
-        outcome = run(units, chosen, how, generator, workers, progress)
-        outcome = replace(outcome, calibration=kind)
-    outcome = _with_caveats(outcome.noting(doubts), units)
-    outcome = of_unnamed(outcome) if kernels is None else outcome
-    n_used = round(units.rows_per_unit * units.n_units)
-    return to_result(
-        outcome,
-        question=GOODNESS,
-        kernels=units.bank.kernels,
-        n_units=units.n_units,
-        n_used=n_used,
-        n_left_out=len(x) - n_used + data.left_out,
-        columns=None if encoding is None else encoding.names,
-        encoding=encoding,
-    )
-
-
-# -- rows, scores and kernels ------------------------------------------------------------------
-
-
-def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
-    """Rows in the units of the model, and its scores there."""
-    rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
-    if data.left_out and dependent:
-        raise InputError(
-            f"`nan_policy` must not be 'omit' with dependent=True: the {data.left_out} rows with "
-            "missing values leave gaps in the chain."
-        )
-    if data.left_out and not callable(score) and not isinstance(score, Model):
-        score = np.asarray(score)[data.kept]
-    thin = check_int(thin, "thin", least=1)
-    scores = scores_of(score, rows)
-    if thin > 1:
-        rows, scores = rows[::thin].copy(), scores[::thin].copy()
-    if len(rows) < 4:
-        raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
-    check_varies(rows, "x")
-    return rows, scores
-
-
-Scaler = Callable[[Array, Array], tuple[Array, Array]]
-
-
-def _scaler(data: Sample, model: Score, x: Array, scores: Array) -> tuple[Scaler, Encoding | None]:
-    """The function that puts rows and scores on the scale of kernels, and the encoding it uses."""
-
-    def plain(x: Array, scores: Array) -> tuple[Array, Array]:
-        return on_the_line(model, x, scores)
-
-    if not data.scaled or data.encoding is None:
-        return plain, data.encoding
-    encoding = data.encoding.scaled(*standardised(plain(x, scores)[0]))
-    return lambda x, scores: _standardise(*plain(x, scores)), encoding
-
-
-def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
-    """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
-    center, spread = standardised(x)
-    return (x - center) / spread, scores * spread
-
-
-def _units_of_rows(
-    x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
-) -> SteinUnits:
-    order = Natural() if rng is None else shuffled(len(x), rng)
-    return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
-
-
-def _chain(
-    rows: SteinUnits, kernels: SteinKernels, kind: str, most_rows: int
-) -> Runs | ChainBlocks:
-    """Blocks of rows; for the closed form runs of them, with three kernels by default, or one."""
-    if kind == WILD:
-        return chain_blocks(rows, most_rows)
-    if kernels is not None:
-        return chain_units(rows)
-    three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
-    if three.n_units // 2 >= smallest_safe_batches(3):
-        return three
-    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
-    return chain_units(replace(rows, bank=one))
-
-
-# -- doing it ----------------------------------------------------------------------------------
-
-
-def _sampled(
-    model: SamplingModel,
-    n: int,
-    rng: np.random.Generator,
-    scaler: Scaler,
-    kernels: SteinKernels,
-) -> Iterator[SteinUnits]:
-    """Draw samples of n rows from the model, treated as the data was, without end.
-
-    Many samples are drawn at once: a call of a law of scipy.stats costs more than its rows.
-    """
-    count = n * max(1, AT_ONCE // n)
-    while True:
-        x = np.ascontiguousarray(model.sample(count, rng), dtype=np.float64).reshape(count, -1)
-        if not np.isfinite(x).all():
-            raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
-        scores = scores_of(model, x)
-        for start in range(0, len(x), n):
-            rows = slice(start, start + n)
-            yield _units_of_rows(*scaler(x[rows], scores[rows]), kernels, None)
-
-
-def _doubts(units: SteinUnits) -> list[Caveat]:
-    """Say why random signs and the closed form are not to be trusted with these rows."""
-    return few_effective_rows(units.effective_rows(), units.n_units)
-
-
-def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
-    """Add the caveats of goodness-of-fit tests."""
-    if isinstance(units, ChainBlocks):
-        return outcome.noting(few_blocks(units.n_units))
-    if isinstance(units, Runs):
-        unsafe = UnsafeAsymptoticsWarning
-        kept = tuple(c for c in outcome.caveats if c[0] is not unsafe)
-        few = few_batches(units.n_units // 2, len(units.bank))
-        return replace(outcome, caveats=kept).noting(few)
-    found = looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
-    if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
-        text = (
-            f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
-            "safe): give a model that can sample and use calibration='simulate'."
-        )
-        found.append((UnsafeAsymptoticsWarning, text))
-    return outcome.noting(found)
+    sample = ScoredSample.read(x, score, asked, thin, dependent)
+    test = sample.test_chain if dependent else sample.test_independent
+    return test(generator, workers, progress)

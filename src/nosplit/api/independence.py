@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nosplit._support.checks import check_flags, check_rng
+from nosplit._support.checks import Seed, check_flags, check_rng
+from nosplit.api.ways.observations import VariablesInMemory
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
-from nosplit.data.serial import correlated_rows
-from nosplit.data.variables import Variable, as_variables, column_names, two_variables
-from nosplit.designs.asked import Asked, leaving_out
-from nosplit.designs.independence import StrataUnits, units_in_strata
-from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_rows, strata_in
-from nosplit.designs.two_sample import about_strata
+from nosplit.designs.asked import Asked
+from nosplit.designs.labels import label_policy
 from nosplit.engines.devices import independence_on_device, lies_on_device
-from nosplit.engines.families.encoded import by_pilot
-from nosplit.engines.families.independence import (
-    THIN,
-    InMemory,
-    observation_sizes,
-    sketched_independence,
-    thinned,
-)
 from nosplit.engines.files.independence import independence_of_files
-from nosplit.families.fitting import TensorKernels, fit_tensors
-from nosplit.families.independence import HsicUnits, check_unit_size
+from nosplit.families.fitting import TensorKernels
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
-from nosplit.inference.outcome import of_unnamed, to_result
-from nosplit.inference.planning.choice import choose
-from nosplit.inference.planning.costs import HsicSizes
-from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
-from nosplit.inference.run import run
-from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.methods import Method
-from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
-from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.pairs.pairing import Pairing
 
 __all__ = ["independence_test"]
 
@@ -55,7 +32,7 @@ def independence_test(
     pairs: Pairing | str | int = "auto",
     calibration: Exact | str = "auto",
     budget: float = 1.0,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
     shuffle: bool = True,
     nan_policy: str = "auto",
     scale: str | bool | None = None,
@@ -133,131 +110,29 @@ def independence_test(
     """
     check_flags(shuffle=shuffle, progress=progress)
     generator, chosen = check_rng(rng), as_method(method)
+
+    def asked(policy: str) -> Asked:
+        options = Options.of(scale, columns, exclude, policy)
+        return Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
+
+    def in_passes(policy: str) -> TestResult | None:
+        sources, wanted = (open_source(x), open_source(y)), asked(policy)
+        return independence_of_files(
+            *sources, wanted, unit_size, rng=generator, workers=workers, progress=progress
+        )
+
     if strata is None and is_path(x) and is_path(y):
-        sources = open_source(x), open_source(y)
-
-        def in_passes(policy: str) -> TestResult | None:
-            options = Options.of(scale, columns, exclude, policy)
-            asked = Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
-            return independence_of_files(
-                *sources, asked, unit_size, rng=generator, workers=workers, progress=progress
-            )
-
         found = by_policy(nan_policy, in_passes, generator)
         if found is not None:
             return found
-        x, y = (source.whole() for source in sources)
-    given = read_if_path(x), read_if_path(y)
+    given, policy = (read_if_path(x), read_if_path(y)), label_policy(nan_policy)
     if strata is None and (device is not None or lies_on_device(*given)):
-        policy = "raise" if nan_policy == "auto" else nan_policy
-        asked = Asked(
-            Options.of(scale, columns, exclude, policy),
-            kernels,
-            chosen,
-            pairs,
-            calibration,
-            budget,
-            shuffle,
-        )
         found = independence_on_device(
-            *given, asked, unit_size, rng=generator, workers=workers, device=device
+            *given, asked(policy), unit_size, rng=generator, workers=workers, device=device
         )
         if found is not None:
             return found
-    labelled: tuple[str, ...] = ()
-    if strata is not None and is_name(strata):
-        strata_in(strata, given)
-        labelled = (strata,)
-    (x, y), encodings, kept = by_policy(
-        nan_policy,
-        lambda policy: two_variables(
-            *given, leaving_out(Options.of(scale, columns, exclude, policy), labelled)
-        ),
+    data = by_policy(
+        nan_policy, lambda own: VariablesInMemory.read(given, asked(own), strata, policy)
     )
-    left, right = as_variables(x, y, encodings)
-    kept = np.ones(len(left.rows), np.bool_) if kept is None else kept
-    labels: RowLabels | None = None
-    if strata is not None:
-        labels = labels_of_rows(strata, given, kept, "strata", label_policy(nan_policy))
-    # y that does not depend on its past may be permuted, whatever x does.
-    lag = min(correlated_rows(_inside(v, labels)) for v in (left, right))
-    if lag:
-        labels = None if labels is None else replace(labels, codes=labels.codes[:: THIN * lag])
-        left, right = (replace(v, rows=v.rows[:: THIN * lag]) for v in (left, right))
-        kept = np.isin(np.arange(len(kept)), np.flatnonzero(kept)[:: THIN * lag])
-    n, discrete = len(left.rows), (left.discrete, right.discrete)
-    left_out = len(kept) - n
-    cut: StrataUnits | None = None
-    if labels is not None:
-        cut = units_in_strata(labels, check_unit_size(unit_size), generator if shuffle else None)
-    sizes = _sizes(left, right, kernels, unit_size, cut)
-    how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    columns, encoding, given_columns = (
-        column_names(left, right),
-        None if encodings == [None, None] else tuple(encodings),
-        columns,
-    )
-    if isinstance(how.pairing, Sketch):
-        if cut is not None:
-            rows, q = cut.alike(unit_size, generator)
-            left, right = left.some(rows), right.some(rows)
-            sizes, shuffle = replace(sizes, q=float(q)), False
-        coded = None
-        if cut is None and encodings != [None, None]:
-            policy = next(e.nan_policy for e in encodings if e is not None)
-            wanted = Options.of(scale, given_columns, exclude, policy)
-            coded = by_pilot(given, (left, right), kept, wanted)
-        done = sketched_independence(
-            InMemory(left, right, coded), kernels, sizes, how, chosen, generator, shuffle, workers
-        )
-        done = replace(done, outcome=thinned(done.outcome, lag))
-        result = done.result(INDEPENDENCE, n + left_out, columns)
-        return result if cut is None else replace(result, design=cut.said)
-    units = HsicUnits(
-        left.rows,
-        right.rows,
-        _order(n, cut, generator if shuffle else None),
-        TensorBank(()),
-        np.arange(sizes.n_units + 1) * n // sizes.n_units if cut is None else cut.starts,
-        range(sizes.n_units),
-    )
-    units = replace(units, bank=TensorBank(fit_tensors(kernels, units, discrete)))
-    for tensor in units.bank.kernels if kernels is not None else ():
-        left.check(tensor.x)
-        right.check(tensor.y)
-    outcome = run(units, chosen, how, generator, workers, progress)
-    outcome = of_unnamed(outcome) if kernels is None else outcome
-    return to_result(
-        thinned(outcome, lag),
-        question=INDEPENDENCE,
-        kernels=units.bank.kernels,
-        n_units=units.n_units,
-        n_used=n if cut is None else len(cut.rows),
-        n_left_out=left_out if cut is None else n - len(cut.rows) + left_out,
-        columns=columns,
-        encoding=encoding,
-        design=None if cut is None else cut.said,
-    )
-
-
-def _inside(variable: Variable, labels: RowLabels | None) -> NDArray[Any]:
-    """Rows of a variable, about the means of their strata where they have some."""
-    return variable.rows if labels is None else about_strata(variable.rows, labels.codes)
-
-
-def _order(n: int, cut: StrataUnits | None, rng: np.random.Generator | None) -> Order:
-    """The order in which observations are dealt to units."""
-    if cut is not None:
-        return Permuted(cut.rows)
-    return Natural() if rng is None else shuffled(n, rng)
-
-
-def _sizes(
-    x: Variable, y: Variable, kernels: TensorKernels, unit_size: int, cut: StrataUnits | None
-) -> HsicSizes:
-    columns, discrete = x.rows.shape[1] + y.rows.shape[1], (x.discrete, y.discrete)
-    sizes = observation_sizes(len(x.rows), columns, discrete, kernels, unit_size)
-    if cut is None:
-        return sizes
-    n, N = len(cut.rows), cut.n_units
-    return replace(sizes, n=N, m=N, q=n / N)
+    return data.far_apart().test(unit_size, generator, workers, progress)

@@ -17,7 +17,7 @@ from nosplit.designs.draws import BlockDraws, SampleDraws
 from nosplit.designs.pairs import UnitDraws, label_statistics, sample_statistics, unit_gram
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.evidence import column_evidence
-from nosplit.inference.outcome import Outcome
+from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
@@ -33,17 +33,7 @@ from nosplit.sketch.dealing import pilot_size
 from nosplit.sketch.maps import fit_map
 from nosplit.sketch.rows import look_under
 
-__all__ = ["Tested", "test_design", "test_samples"]
-
-
-@dataclass(frozen=True, eq=False)
-class Tested:
-    """The outcome of a test with a design, its kernels, and how much of the rows it used."""
-
-    outcome: Outcome
-    kernels: tuple[Kernel, ...]
-    n_units: int
-    n_used: int
+__all__ = ["test_design", "test_samples"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +88,8 @@ def test_design(
     workers : int, optional
         Threads; all cores by default.
     """
-    used = design.unit >= 0
-    units = _Units(rows[used], design.unit[used], design.means, recipe, encoding)
+    dealt = design.unit >= 0
+    units = _Units(rows[dealt], design.unit[dealt], design.means, recipe, encoding)
     if isinstance(plan.pairing, Sketch):
         most = min(MOST_PLACES, 2 * plan.pairing.cells)
         places = deal_units(design.starts, design.counts, rng, most)
@@ -111,7 +101,8 @@ def test_design(
         draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
         drawn, kernels = _complete(units, draws, method, workers)
     outcome = _ranked(drawn, method, recipe, plan)
-    return Tested(outcome, kernels, draws.n_units, design.n_used - left_over)
+    used = design.n_used - left_over
+    return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
 
 test_design.__test__ = False  # type: ignore[attr-defined]
@@ -138,7 +129,8 @@ def test_samples(
     else:
         draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), len(rows)
         drawn, kernels = _complete(units, draws, method, workers)
-    return Tested(_ranked(drawn, method, recipe, plan), kernels, draws.n_units, used)
+    outcome = _ranked(drawn, method, recipe, plan)
+    return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
 
 test_samples.__test__ = False  # type: ignore[attr-defined]

@@ -18,7 +18,6 @@ from nosplit.designs.labels import RowLabels, named_in
 from nosplit.designs.testing import test_design
 from nosplit.errors import Caveat, DependentRowsWarning
 from nosplit.inference.calibrations import APPROXIMATE
-from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.costs import design_sizes
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import Exchanged, TestResult
@@ -66,18 +65,8 @@ def designed_test(
         doubts = _serial(a, b, strata)
         calibration = APPROXIMATE if doubts else outcome.calibration
         outcome = replace(outcome.noting(doubts), calibration=calibration)
-    return to_result(
-        outcome,
-        question=TWO_SAMPLE,
-        kernels=tested.kernels,
-        n_units=tested.n_units,
-        n_used=tested.n_used,
-        n_left_out=len(rows) - tested.n_used + data.left_out,
-        columns=data.columns,
-        encoding=data.encoding,
-        default=recipe.default,
-        design=design.said,
-    )
+    tested = replace(tested, outcome=outcome)
+    return tested.result(TWO_SAMPLE, len(rows) + data.left_out, data.columns, design.said)
 
 
 def _serial(x: NDArray[Any], y: NDArray[Any], strata: RowLabels | None) -> list[Caveat]:

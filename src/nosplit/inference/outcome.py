@@ -18,7 +18,7 @@ from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection
 from nosplit.methods.normal.laws import Flips, law_of
 
-__all__ = ["Outcome", "of_unnamed", "to_result"]
+__all__ = ["Outcome", "Tested", "of_unnamed", "to_result"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +110,50 @@ def _powerless(outcome: Outcome) -> list[Caveat]:
         f"{least:.2g}: whatever the data, it is not rejected at .05. Use more rows."
     )
     return [(PowerlessWarning, text)]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """An outcome, and what a result has to say of the data besides.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        The evidence.
+    kernels : tuple
+        The base kernels.
+    n_units, n_used : int
+        Units, and rows in them.
+    encoding : Encoding, or pair of them, or None
+        How tables became numbers.
+    default : bool
+        Whether no kernels were named.
+    """
+
+    outcome: Outcome
+    kernels: tuple[Any, ...]
+    n_units: int
+    n_used: int
+    encoding: Any = None
+    default: bool = False
+
+    def result(
+        self,
+        question: Question,
+        n_rows: int,
+        columns: tuple[str, ...] | None = None,
+        design: Exchanged | None = None,
+    ) -> TestResult:
+        """Issue the warnings, at the line that called the test, and put the result together."""
+        return to_result(
+            self.outcome,
+            question=question,
+            kernels=self.kernels,
+            n_units=self.n_units,
+            n_used=self.n_used,
+            n_left_out=n_rows - self.n_used,
+            columns=columns,
+            encoding=self.encoding,
+            default=self.default,
+            design=design,
+        )

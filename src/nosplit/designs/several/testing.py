@@ -14,10 +14,9 @@ from nosplit.data.several import SeveralSamples
 from nosplit.designs.design import Design
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
-from nosplit.designs.testing import Tested, test_design, test_samples
+from nosplit.designs.testing import test_design, test_samples
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.columns.adjusting import holm
-from nosplit.inference.outcome import to_result
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
 from nosplit.inference.questions import K_SAMPLE
@@ -83,7 +82,13 @@ class SampleTests:
                 tested = test_design(pooled, _one_block(sizes), *common)
             else:
                 tested = test_samples(pooled, sizes, *common)
-        return self._result(tested, total, recipe.default, len(some))
+        encoding = self.data.encoding
+        return tested.result(
+            K_SAMPLE,
+            total + self.data.left_out,
+            None if encoding is None else encoding.names,
+            Exchanged("samples", f"rows change places among {len(some)} samples"),
+        )
 
     def once(self, some: Set) -> TestResult:
         """The same, done once for each set; only the test of all samples issues warnings."""
@@ -91,20 +96,6 @@ class SampleTests:
             with nullcontext() if len(some) == len(self.data.rows) else unwarned():
                 self._known[some] = self.test(some)
         return self._known[some]
-
-    def _result(self, tested: Tested, total: int, default: bool, samples: int) -> TestResult:
-        return to_result(
-            tested.outcome,
-            question=K_SAMPLE,
-            kernels=tested.kernels,
-            n_units=tested.n_units,
-            n_used=tested.n_used,
-            n_left_out=total - tested.n_used + self.data.left_out,
-            columns=None if self.data.encoding is None else self.data.encoding.names,
-            encoding=self.data.encoding,
-            default=default,
-            design=Exchanged("samples", f"rows change places among {samples} samples"),
-        )
 
     def compared(self, pair: Set, comparisons: int) -> TestResult:
         """Compare two samples, with draws enough for so many comparisons if it may matter.

@@ -11,13 +11,13 @@ from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.samples import standardised
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.families.outcome import SketchOutcome, sketch_of
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
 from nosplit.families.chain import MOST_VALUES, looks_like_a_chain
 from nosplit.families.fitting import SteinKernels, fit_stein_bank
 from nosplit.families.goodness_of_fit import MOST_ROWS, SteinUnits
 from nosplit.inference.calibrations import WILD
 from nosplit.inference.caveats import few_effective_rows
+from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
@@ -123,7 +123,7 @@ def sketched_fit(
     *,
     scaled: bool = False,
     encoding: Encoding | None = None,
-) -> SketchOutcome:
+) -> Tested:
     """Test whether rows of these scores come from their model, by sums of Stein features.
 
     Parameters
@@ -141,7 +141,7 @@ def sketched_fit(
     encoding : Encoding, optional
         How a table became rows, without a scale.
     """
-    pairing = sketch_of(how)
+    pairing = how.sketch
     deal = deal_of(rows.n, pairing.cells, rng, fewest=1, shuffle=shuffle)
     look = _look_at(rows, deal)
     p = look.pilot[0].shape[1]
@@ -164,7 +164,7 @@ def sketched_fit(
     outcome = replace(outcome, calibration=WILD).noting(found)
     if scaled and encoding is not None:
         encoding = encoding.scaled(center, spread)
-    return SketchOutcome(outcome, chosen, drawn.n_units, deal.n_dealt, encoding)
+    return Tested(outcome, chosen, drawn.n_units, deal.n_dealt, encoding)
 
 
 Scored = tuple[Array, Array]

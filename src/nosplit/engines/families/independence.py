@@ -11,12 +11,11 @@ import numpy as np
 from nosplit._support.checks import new_key
 from nosplit._support.types import Index
 from nosplit.data.variables import Variable
-from nosplit.engines.families.outcome import SketchOutcome, sketch_of
 from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
 from nosplit.families.independence import check_unit_size
 from nosplit.inference.calibrations import THINNED
 from nosplit.inference.caveats import thinned_rows
-from nosplit.inference.outcome import Outcome
+from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
@@ -127,9 +126,9 @@ def sketched_independence(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
-) -> SketchOutcome:
+) -> Tested:
     """Test whether two variables are independent, by sums of products under all shifts."""
-    pairing, q = sketch_of(how), round(sizes.q)
+    pairing, q = how.sketch, round(sizes.q)
     deal = deal_of(observed.n, sizes.cells(pairing), rng, fewest=q, unit=q, shuffle=shuffle)
     fitted = observed.fitted(deal.pilot_rows())
     x, y = fitted.pilot
@@ -140,7 +139,7 @@ def sketched_independence(
     outcome = test_draws(drawn, method, how.pairs)
     encodings = x.encoding, y.encoding
     known = None if encodings == (None, None) else encodings
-    return SketchOutcome(outcome, sketch.kernels, drawn.n_units, deal.n_dealt, known)
+    return Tested(outcome, sketch.kernels, drawn.n_units, deal.n_dealt, known)
 
 
 def map_of(

@@ -21,7 +21,6 @@ from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import as_recipe
-from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.maps import fit_map
 
@@ -51,12 +50,11 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
     recipe = as_recipe(asked.kernels) if encoding is None else encoding.recipe(asked.kernels)
     sizes = sizes_of(layout.x.n, layout.y.n, look.rows.shape[1], recipe)
     plan = replace(asked, pairs=sketch).plan(sizes)
-    assert isinstance(plan.pairing, Sketch)
     fitted = fit_map(
         look.rows,
         recipe.of_rare(look.rows),
         categorical=() if encoding is None else encoding.categorical,
-        frequencies=plan.pairing.frequencies or 64,
+        frequencies=plan.sketch.frequencies or 64,
         cells=layout.n_cells,
         key=new_key(rng),
     )

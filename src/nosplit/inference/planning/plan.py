@@ -61,6 +61,13 @@ class Plan:
         """Number of random draws; 0 for asymptotic calibration."""
         return self.calibration.flips if isinstance(self.calibration, Exact) else 0
 
+    @property
+    def sketch(self) -> Sketch:
+        """The pairs of a plan that is known to be a sketch."""
+        if not isinstance(self.pairing, Sketch):
+            raise TypeError(f"{self.pairing!r} is no sketch.")
+        return self.pairing
+
     def estimated_seconds(self) -> float:
         """Seconds this would take here on one core, from a short measurement of this machine."""
         return BESIDES * self.nominal_seconds * _machine_factor()

@@ -1,0 +1,184 @@
+"""Two variables in memory: read, thinned where rows depend on one another, in units, tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit.data.serial import correlated_rows
+from nosplit.data.tables.encoding import Mask
+from nosplit.data.variables import Variable, as_variables, column_names, two_variables
+from nosplit.designs.asked import Asked, leaving_out
+from nosplit.designs.independence import StrataUnits, units_in_strata
+from nosplit.designs.labels import RowLabels, is_name, labels_of_rows, strata_in
+from nosplit.designs.two_sample import about_strata
+from nosplit.engines.families.encoded import by_pilot
+from nosplit.engines.families.independence import (
+    THIN,
+    InMemory,
+    observation_sizes,
+    sketched_independence,
+    thinned,
+)
+from nosplit.families.fitting import fit_tensors
+from nosplit.families.independence import HsicUnits, check_unit_size
+from nosplit.inference.outcome import Tested, of_unnamed
+from nosplit.inference.planning.costs import HsicSizes
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.questions import INDEPENDENCE
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import run
+from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
+from nosplit.pairs.pairing import Sketch
+
+__all__ = ["VariablesInMemory"]
+
+
+@dataclass(frozen=True, eq=False)
+class VariablesInMemory:
+    """Two variables, observed together.
+
+    Attributes
+    ----------
+    given : pair
+        The variables as they came.
+    x, y : Variable
+        The same as numbers.
+    kept : array of bool
+        Which rows are not left out.
+    labels : RowLabels or None
+        Strata of the rows.
+    asked : Asked
+        What is asked for.
+    lag : int
+        Up to which lag rows depended on one another, of which some were left out.
+    """
+
+    given: tuple[Any, Any]
+    x: Variable
+    y: Variable
+    kept: Mask
+    labels: RowLabels | None
+    asked: Asked
+    lag: int = 0
+
+    @classmethod
+    def read(
+        cls, given: tuple[Any, Any], asked: Asked, strata: Any, policy: str
+    ) -> VariablesInMemory:
+        """Read both, and labels of strata; `policy` is for rows without one."""
+        labelled: tuple[str, ...] = ()
+        if strata is not None and is_name(strata):
+            strata_in(strata, given)
+            labelled = (strata,)
+        options = leaving_out(asked.options, labelled)
+        (first, second), encodings, kept = two_variables(*given, options)
+        x, y = as_variables(first, second, encodings)
+        kept = np.ones(len(x.rows), np.bool_) if kept is None else kept
+        labels = None
+        if strata is not None:
+            labels = labels_of_rows(strata, given, kept, "strata", policy)
+        return cls(given, x, y, kept, labels, asked)
+
+    def far_apart(self) -> VariablesInMemory:
+        """Rows so far apart that those of one variable do not depend on one another.
+
+        A y that does not depend on its past may be permuted, whatever x does.
+        """
+        lag = min(correlated_rows(self._about_strata(v)) for v in (self.x, self.y))
+        if not lag:
+            return self
+        step, labels = THIN * lag, self.labels
+        return replace(
+            self,
+            x=replace(self.x, rows=self.x.rows[::step]),
+            y=replace(self.y, rows=self.y.rows[::step]),
+            kept=np.isin(np.arange(len(self.kept)), np.flatnonzero(self.kept)[::step]),
+            labels=None if labels is None else replace(labels, codes=labels.codes[::step]),
+            lag=lag,
+        )
+
+    def _about_strata(self, variable: Variable) -> NDArray[Any]:
+        """Rows of a variable, about the means of their strata where they have some."""
+        rows = variable.rows
+        return rows if self.labels is None else about_strata(rows, self.labels.codes)
+
+    def test(
+        self, unit_size: int, rng: np.random.Generator, workers: int | None, progress: bool
+    ) -> TestResult:
+        """Cut the observations into units, plan, and test by a sketch or unit by unit."""
+        unit_size, cut = check_unit_size(unit_size), None
+        if self.labels is not None:
+            cut = units_in_strata(self.labels, unit_size, rng if self.asked.shuffle else None)
+        sizes = self._sizes(unit_size, cut)
+        plan = self.asked.plan(sizes)
+        if isinstance(plan.pairing, Sketch):
+            tested = self._by_sketch(unit_size, cut, sizes, plan, rng, workers)
+        else:
+            tested = self._by_units(cut, sizes, plan, rng, workers, progress)
+        tested = replace(tested, outcome=thinned(tested.outcome, self.lag))
+        result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
+        return result if cut is None else replace(result, design=cut.said)
+
+    def _sizes(self, unit_size: int, cut: StrataUnits | None) -> HsicSizes:
+        columns = self.x.rows.shape[1] + self.y.rows.shape[1]
+        discrete, kernels = (self.x.discrete, self.y.discrete), self.asked.kernels
+        sizes = observation_sizes(len(self.x.rows), columns, discrete, kernels, unit_size)
+        if cut is None:
+            return sizes
+        return replace(sizes, n=cut.n_units, m=cut.n_units, q=len(cut.rows) / cut.n_units)
+
+    def _by_sketch(
+        self,
+        unit_size: int,
+        cut: StrataUnits | None,
+        sizes: HsicSizes,
+        plan: Plan,
+        rng: np.random.Generator,
+        workers: int | None,
+    ) -> Tested:
+        """Sum cells of units; tables are encoded by their pilot rows, as those in files are."""
+        x, y, asked, shuffle, coded = self.x, self.y, self.asked, self.asked.shuffle, None
+        if cut is not None:
+            rows, q = cut.alike(unit_size, rng)
+            x, y = x.some(rows), y.some(rows)
+            sizes, shuffle = replace(sizes, q=float(q)), False
+        elif (x.encoding, y.encoding) != (None, None):
+            coded = by_pilot(self.given, (x, y), self.kept, asked.options)
+        observed = InMemory(x, y, coded)
+        kernels, method = asked.kernels, asked.method
+        return sketched_independence(observed, kernels, sizes, plan, method, rng, shuffle, workers)
+
+    def _by_units(
+        self,
+        cut: StrataUnits | None,
+        sizes: HsicSizes,
+        plan: Plan,
+        rng: np.random.Generator,
+        workers: int | None,
+        progress: bool,
+    ) -> Tested:
+        """Evaluate kernels on pairs of units."""
+        x, y, kernels, n = self.x, self.y, self.asked.kernels, len(self.x.rows)
+        starts = np.arange(sizes.n_units + 1) * n // sizes.n_units if cut is None else cut.starts
+        order: Order = Natural()
+        if cut is not None:
+            order = Permuted(cut.rows)
+        elif self.asked.shuffle:
+            order = shuffled(n, rng)
+        units = HsicUnits(x.rows, y.rows, order, TensorBank(()), starts, range(sizes.n_units))
+        fitted = fit_tensors(kernels, units, (x.discrete, y.discrete))
+        for tensor in fitted if kernels is not None else ():
+            x.check(tensor.x)
+            y.check(tensor.y)
+        units = replace(units, bank=TensorBank(fitted))
+        outcome = run(units, self.asked.method, plan, rng, workers, progress)
+        outcome = of_unnamed(outcome) if kernels is None else outcome
+        encodings = x.encoding, y.encoding
+        known = None if encodings == (None, None) else encodings
+        n_used = n if cut is None else len(cut.rows)
+        return Tested(outcome, fitted, units.n_units, n_used, known)

@@ -1,0 +1,270 @@
+"""A sample in memory against a model: rows and scores, in units or cells, tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nosplit._support.checks import (
+    check_budget,
+    check_int,
+    check_sample,
+    check_varies,
+)
+from nosplit._support.types import Array
+from nosplit.data.samples import Sample, one_sample, standardised
+from nosplit.data.tables.encoding import Encoding
+from nosplit.designs.asked import Asked
+from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
+from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
+from nosplit.families.chain import (
+    ChainBlocks,
+    Runs,
+    chain_blocks,
+    chain_units,
+    default_chain_kernels,
+    few_batches,
+    few_blocks,
+    looks_like_a_chain,
+    smallest_safe_batches,
+)
+from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
+from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.inference.calibrating.simulation import simulate
+from nosplit.inference.calibrations import SIMULATE, WILD
+from nosplit.inference.caveats import few_effective_rows, stein_caveats
+from nosplit.inference.limits import settle
+from nosplit.inference.outcome import Outcome, Tested, of_unnamed
+from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
+from nosplit.inference.planning.plan import Plan
+from nosplit.inference.questions import GOODNESS
+from nosplit.inference.result import TestResult
+from nosplit.inference.run import run
+from nosplit.kernels import IMQ
+from nosplit.models import Model, SamplingModel
+from nosplit.models.ends import on_the_line
+from nosplit.models.scores import Score, scores_of
+from nosplit.pairs.dealing import Natural, shuffled
+from nosplit.pairs.pairing import Sketch
+
+__all__ = ["ScoredSample"]
+
+# Rows from which the level of the wild bootstrap is called safe (docs/measured/goodness_of_fit.md).
+SMALLEST_WILD = 50
+# Rows drawn from a model at once.
+AT_ONCE = 20_000
+
+Scaler = Callable[[Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSample:
+    """A sample in memory, and the scores of a model at its rows.
+
+    Attributes
+    ----------
+    data : Sample
+        The sample as it was read.
+    model : Score
+        The model, or its scores.
+    x, scores : array, shape (n, p)
+        Rows that are used, in the units of the model, and its scores there.
+    asked : Asked
+        What is asked for.
+    """
+
+    data: Sample
+    model: Score
+    x: Array
+    scores: Array
+    asked: Asked
+
+    @classmethod
+    def read(cls, x: Any, score: Score, asked: Asked, thin: int, dependent: bool) -> ScoredSample:
+        """Read a sample, and find the scores at every `thin`-th row."""
+        data = one_sample(x, asked.options)
+        return cls(data, score, *_check_rows(data, score, thin, dependent), asked)
+
+    @property
+    def sizes(self) -> SteinSizes:
+        """Sizes on which the cost depends."""
+        n, p = self.x.shape
+        return SteinSizes(n, n, p, len(stein_kernels(self.asked.kernels, 1.0)), 2)
+
+    @cached_property
+    def scaling(self) -> tuple[Scaler, Encoding | None]:
+        """The function that puts rows and scores on the scale of kernels, and the encoding."""
+        return _scaler(self.data, self.model, self.x, self.scores)
+
+    def units(self, rng: np.random.Generator | None) -> SteinUnits:
+        """Units of one row, in random order if there is a generator, with their kernels."""
+        return _units_of_rows(*self.scaling[0](self.x, self.scores), self.asked.kernels, rng)
+
+    def test_chain(
+        self, rng: np.random.Generator, workers: int | None, progress: bool
+    ) -> TestResult:
+        """Test the output of a Markov chain: blocks of rows are units."""
+        asked, sizes = self.asked, self.sizes
+        plan, kind = plan_chain(sizes, asked.pairs, asked.calibration, asked.method)
+        most = most_rows(sizes, check_budget(asked.budget))
+        units = _chain(self.units(None), asked.kernels, kind, most)
+        outcome = run(units, asked.method, plan, rng, workers, progress)
+        return self._result(replace(outcome, calibration=kind), units)
+
+    def test_independent(
+        self, rng: np.random.Generator, workers: int | None, progress: bool
+    ) -> TestResult:
+        """Test rows that are independent: by a sketch, by samples of the model, or by signs."""
+        asked, model = self.asked, self.model
+        units = self.units(rng if asked.shuffle else None)
+        sampling = isinstance(model, SamplingModel)
+        plan, kind = plan_rows(
+            self.sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling
+        )
+        doubts = [] if kind == SIMULATE else _doubts(units)
+        if doubts and plan.otherwise is not None:
+            plan, kind, doubts = plan.otherwise, SIMULATE, []
+        if isinstance(plan.pairing, Sketch):
+            return self._by_sketch(plan, rng, workers)
+        if kind == SIMULATE and isinstance(model, SamplingModel):
+            again = _sampled(model, len(self.x), rng, self.scaling[0], asked.kernels)
+            method = settle(asked.method, plan.calibration)
+            outcome = simulate(units, again.__next__, method, plan, workers, progress)
+        else:
+            outcome = run(units, asked.method, plan, rng, workers, progress)
+            outcome = replace(outcome, calibration=kind)
+        return self._result(outcome.noting(doubts), units)
+
+    def _by_sketch(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> TestResult:
+        tested = sketched_fit(
+            ScoredArrays(*on_the_line(self.model, self.x, self.scores)),
+            self.asked.kernels,
+            plan,
+            self.asked.method,
+            rng,
+            self.asked.shuffle,
+            workers,
+            scaled=self.data.scaled,
+            encoding=self.data.encoding,
+        )
+        return self._told(tested)
+
+    def _result(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> TestResult:
+        used = round(units.rows_per_unit * units.n_units)
+        outcome, encoding = _with_caveats(outcome, units), self.scaling[1]
+        outcome = of_unnamed(outcome) if self.asked.kernels is None else outcome
+        return self._told(Tested(outcome, units.bank.kernels, units.n_units, used, encoding))
+
+    def _told(self, tested: Tested) -> TestResult:
+        names = None if self.data.encoding is None else self.data.encoding.names
+        return tested.result(GOODNESS, len(self.x) + self.data.left_out, names)
+
+
+def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
+    """Rows in the units of the model, and its scores there."""
+    rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
+    if data.left_out and dependent:
+        raise InputError(
+            f"`nan_policy` must not be 'omit' with dependent=True: the {data.left_out} rows with "
+            "missing values leave gaps in the chain."
+        )
+    if data.left_out and not callable(score) and not isinstance(score, Model):
+        score = np.asarray(score)[data.kept]
+    thin = check_int(thin, "thin", least=1)
+    scores = scores_of(score, rows)
+    if thin > 1:
+        rows, scores = rows[::thin].copy(), scores[::thin].copy()
+    if len(rows) < 4:
+        raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
+    check_varies(rows, "x")
+    return rows, scores
+
+
+def _scaler(data: Sample, model: Score, x: Array, scores: Array) -> tuple[Scaler, Encoding | None]:
+    """The function that puts rows and scores on the scale of kernels, and the encoding it uses."""
+
+    def plain(x: Array, scores: Array) -> tuple[Array, Array]:
+        return on_the_line(model, x, scores)
+
+    if not data.scaled or data.encoding is None:
+        return plain, data.encoding
+    encoding = data.encoding.scaled(*standardised(plain(x, scores)[0]))
+    return lambda x, scores: _standardise(*plain(x, scores)), encoding
+
+
+def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
+    """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
+    center, spread = standardised(x)
+    return (x - center) / spread, scores * spread
+
+
+def _units_of_rows(
+    x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
+) -> SteinUnits:
+    order = Natural() if rng is None else shuffled(len(x), rng)
+    return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
+
+
+def _chain(
+    rows: SteinUnits, kernels: SteinKernels, kind: str, most_rows: int
+) -> Runs | ChainBlocks:
+    """Blocks of rows; for the closed form runs of them, with three kernels by default, or one."""
+    if kind == WILD:
+        return chain_blocks(rows, most_rows)
+    if kernels is not None:
+        return chain_units(rows)
+    three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
+    if three.n_units // 2 >= smallest_safe_batches(3):
+        return three
+    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
+    return chain_units(replace(rows, bank=one))
+
+
+def _sampled(
+    model: SamplingModel,
+    n: int,
+    rng: np.random.Generator,
+    scaler: Scaler,
+    kernels: SteinKernels,
+) -> Iterator[SteinUnits]:
+    """Draw samples of n rows from the model, treated as the data was, without end.
+
+    Many samples are drawn at once: a call of a law of scipy.stats costs more than its rows.
+    """
+    count = n * max(1, AT_ONCE // n)
+    while True:
+        x = np.ascontiguousarray(model.sample(count, rng), dtype=np.float64).reshape(count, -1)
+        if not np.isfinite(x).all():
+            raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
+        scores = scores_of(model, x)
+        for start in range(0, len(x), n):
+            rows = slice(start, start + n)
+            yield _units_of_rows(*scaler(x[rows], scores[rows]), kernels, None)
+
+
+def _doubts(units: SteinUnits) -> list[Caveat]:
+    """Say why random signs and the closed form are not to be trusted with these rows."""
+    return few_effective_rows(units.effective_rows(), units.n_units)
+
+
+def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
+    """Add the caveats of goodness-of-fit tests."""
+    if isinstance(units, ChainBlocks):
+        return outcome.noting(few_blocks(units.n_units))
+    if isinstance(units, Runs):
+        unsafe = UnsafeAsymptoticsWarning
+        kept = tuple(c for c in outcome.caveats if c[0] is not unsafe)
+        few = few_batches(units.n_units // 2, len(units.bank))
+        return replace(outcome, caveats=kept).noting(few)
+    found = looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
+    if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
+        text = (
+            f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
+            "safe): give a model that can sample and use calibration='simulate'."
+        )
+        found.append((UnsafeAsymptoticsWarning, text))
+    return outcome.noting(found)
