@@ -11,7 +11,7 @@ import typer
 import nosplit
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
-from nosplit.cli.shared.options import Columns, Exclude, Json, NanPolicy, Report, Seed
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.printing import print_json
 from nosplit.data.files.opening import said_of
 from nosplit.data.files.whole import read_if_path
@@ -39,15 +39,15 @@ def monitor_command(
     renew: Annotated[
         bool, typer.Option("--renew", help="REF is another reference, of rows not used before.")
     ] = False,
-    seed: Seed = 0,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    nan_policy: NanPolicy = "auto",
+    seed: opt.Seed = 0,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    nan_policy: opt.NanPolicy = "auto",
     plot: Annotated[
         str | None, typer.Option(help="Draw the evidence over time.", metavar="FILE.png")
     ] = None,
-    report: Report = None,
-    as_json: Json = False,
+    report: opt.Report = None,
+    as_json: opt.Json = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if a change was found.")
     ] = False,

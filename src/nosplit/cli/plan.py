@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import nosplit
-from nosplit.cli.shared.options import Budget, Calibration, Json, Kernels, Method, Paired, Pairs
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import print_json
 from nosplit.inference.planning.plan import Plan
@@ -19,18 +19,18 @@ def plan_command(
     n: Annotated[int, typer.Option(help="Rows of the reference sample.")],
     m: Annotated[int | None, typer.Option(help="Rows of the current sample; n by default.")] = None,
     p: Annotated[int, typer.Option(help="Columns.")] = 1,
-    method: Method = "auto",
-    pairs: Pairs = "auto",
-    calibration: Calibration = "auto",
-    kernels: Kernels = "default",
-    budget: Budget = 1.0,
-    paired: Paired = False,
+    method: opt.Method = "auto",
+    pairs: opt.Pairs = "auto",
+    calibration: opt.Calibration = "auto",
+    kernels: opt.Kernels = "default",
+    budget: opt.Budget = 1.0,
+    paired: opt.Paired = False,
     strata: Annotated[int | None, typer.Option(help="How many strata rows have.")] = None,
     groups: Annotated[int | None, typer.Option(help="How many groups rows have.")] = None,
     samples: Annotated[
         int | None, typer.Option(help="How many samples `nosplit ksample` has; n rows in all.")
     ] = None,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Tell what `nosplit test` would do with samples of these sizes, what it costs, and why."""
     chosen = nosplit.plan(

@@ -8,16 +8,7 @@ import typer
 
 import nosplit
 from nosplit._support.terminal import printable
-from nosplit.cli.shared.options import (
-    Columns,
-    Exclude,
-    Json,
-    Kernels,
-    NanPolicy,
-    Scale,
-    Seed,
-    Workers,
-)
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.printing import as_options, print_json
 from nosplit.cli.shared.targets import Force, check_out
 from nosplit.data.files.opening import said_of
@@ -29,7 +20,7 @@ __all__ = ["merge_profiles", "profile_command"]
 
 
 def profile_command(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
+    ref: opt.Ref,
     out: Annotated[str, typer.Option("--out", "-o", help="File to write.", metavar="PROFILE")],
     rows: Annotated[
         int, typer.Option(help="About how many rows new samples will have.", min=1)
@@ -44,15 +35,15 @@ def profile_command(
             help="Take the recipe of another profile, so that both add up.", metavar="PROFILE"
         ),
     ] = None,
-    kernels: Kernels = "default",
-    seed: Seed = 0,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    scale: Scale = None,
-    nan_policy: NanPolicy = "auto",
-    workers: Workers = None,
+    kernels: opt.Kernels = "default",
+    seed: opt.Seed = 0,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    scale: opt.Scale = None,
+    nan_policy: opt.NanPolicy = "auto",
+    workers: opt.Workers = None,
     force: Force = False,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write a profile of a reference, to compare new samples with: sums over rows, and no row.
 

@@ -18,18 +18,7 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable, progress_bar
 from nosplit.api.ways.against_profile import is_profile
 from nosplit.cli.profiles import merge_profiles
-from nosplit.cli.shared.options import (
-    Alpha,
-    Columns,
-    Exclude,
-    ExitCode,
-    Json,
-    Kernels,
-    NanPolicy,
-    NoShuffle,
-    Scale,
-    Seed,
-)
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.printing import finish, print_json, quietly
 from nosplit.cli.shared.targets import Force, check_out
 from nosplit.data.files.opening import open_source, said_of
@@ -53,10 +42,10 @@ BATCH = 1 << 16
 
 
 def accumulate_command(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
-    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
+    ref: opt.Ref,
+    cur: opt.Cur,
     out: Out,
-    kernels: Kernels = "default",
+    kernels: opt.Kernels = "default",
     kernels_from: Annotated[
         str | None,
         typer.Option(
@@ -73,14 +62,14 @@ def accumulate_command(
     limit: Annotated[
         int, typer.Option(help="Rows of a side that may wait for the other; others are dropped.")
     ] = LIMIT,
-    seed: Seed = 0,
-    no_shuffle: NoShuffle = False,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    scale: Scale = None,
-    nan_policy: NanPolicy = "raise",
+    seed: opt.Seed = 0,
+    no_shuffle: opt.NoShuffle = False,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    scale: opt.Scale = None,
+    nan_policy: opt.NanPolicy = "raise",
     force: Force = False,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Write what a two-sample test needs to know of two files to a small file.
 
@@ -178,7 +167,7 @@ def merge(
     states: Annotated[list[str], typer.Argument(metavar="STATE...", help="Files to add up.")],
     out: Out,
     force: Force = False,
-    as_json: Json = False,
+    as_json: opt.Json = False,
 ) -> None:
     """Add up what `nosplit accumulate` or `nosplit profile` wrote, on one machine or on several."""
     check_out(out, force)
@@ -208,7 +197,7 @@ def merge(
 
 def result(
     state: Annotated[str, typer.Argument(metavar="STATE", help="What to test.")],
-    alpha: Alpha = 0.05,
+    alpha: opt.Alpha = 0.05,
     method: Annotated[
         str,
         typer.Option(help="As of `nosplit test`, but for splits.", metavar="NAME"),
@@ -216,8 +205,8 @@ def result(
     flips: Annotated[
         int | None, typer.Option(help="Random draws of a sketch: p is at least 1 / (flips + 1).")
     ] = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
 ) -> None:
     """Test what `nosplit accumulate` or `nosplit merge` wrote."""
     check_alpha(alpha)

@@ -13,23 +13,8 @@ import nosplit
 from nosplit._support.checks import resolve
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import two_files
-from nosplit.cli.shared.options import (
-    Alpha,
-    Columns,
-    Decimal,
-    Encoding,
-    Exclude,
-    ExitCode,
-    Json,
-    MinEffect,
-    NanPolicy,
-    NoShuffle,
-    SampleRows,
-    Seed,
-    Separator,
-    Workers,
-)
 from nosplit.cli.shared.printing import as_options, check_effect, is_large, print_json
 from nosplit.cli.shared.words import in_options
 from nosplit.data.files.opening import said_of
@@ -48,25 +33,25 @@ Adjust = Annotated[
 
 
 def columns_command(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
-    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
-    alpha: Alpha = 0.05,
+    ref: opt.Ref,
+    cur: opt.Cur,
+    alpha: opt.Alpha = 0.05,
     adjust: Adjust = "max-T",
     pairs_of_columns: PairsOfColumns = False,
     draws: Draws = 1999,
-    seed: Seed = 0,
-    no_shuffle: NoShuffle = False,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    nan_policy: NanPolicy = "auto",
-    sample: SampleRows = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
-    min_effect: MinEffect = None,
+    seed: opt.Seed = 0,
+    no_shuffle: opt.NoShuffle = False,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    nan_policy: opt.NanPolicy = "auto",
+    sample: opt.SampleRows = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    workers: opt.Workers = None,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
+    min_effect: opt.MinEffect = None,
 ) -> None:
     """Test every column of two files: which differ, and how.
 

@@ -9,26 +9,8 @@ import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import all_or_some, text_file
-from nosplit.cli.shared.options import (
-    Alpha,
-    Budget,
-    Columns,
-    Decimal,
-    Encoding,
-    Exclude,
-    ExitCode,
-    Json,
-    Method,
-    NanPolicy,
-    NoShuffle,
-    Pairs,
-    Report,
-    SampleRows,
-    Seed,
-    Separator,
-    Workers,
-)
 from nosplit.cli.shared.parsing import parse_model, parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
 from nosplit.data.files.opening import said_of
@@ -52,30 +34,30 @@ def gof(
         str | None,
         typer.Option(help="File with ∇ log q of another model at every row.", metavar="FILE"),
     ] = None,
-    alpha: Alpha = 0.05,
-    method: Method = "auto",
-    pairs: Pairs = "auto",
+    alpha: opt.Alpha = 0.05,
+    method: opt.Method = "auto",
+    pairs: opt.Pairs = "auto",
     calibration: Annotated[
         str, typer.Option(help="auto, simulate, wild or asymptotic.", metavar="NAME")
     ] = "auto",
-    budget: Budget = 1.0,
-    seed: Seed = 0,
+    budget: opt.Budget = 1.0,
+    seed: opt.Seed = 0,
     dependent: Annotated[
         bool, typer.Option("--dependent", help="Rows are a Markov chain, in its order.")
     ] = False,
     thin: Annotated[int, typer.Option(help="Use every so many rows only.", min=1)] = 1,
-    no_shuffle: NoShuffle = False,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    nan_policy: NanPolicy = "raise",
-    rows: SampleRows = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
-    report: Report = None,
+    no_shuffle: opt.NoShuffle = False,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    nan_policy: opt.NanPolicy = "raise",
+    rows: opt.SampleRows = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    workers: opt.Workers = None,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
+    report: opt.Report = None,
 ) -> None:
     """Test whether a file holds a sample from a model (goodness of fit)."""
     check_alpha(alpha)

@@ -13,24 +13,8 @@ import nosplit
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import File, all_or_some, text_file
-from nosplit.cli.shared.options import (
-    Alpha,
-    Budget,
-    Decimal,
-    Encoding,
-    ExitCode,
-    Json,
-    Method,
-    NanPolicy,
-    NoShuffle,
-    Pairs,
-    Report,
-    SampleRows,
-    Seed,
-    Separator,
-    Workers,
-)
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
 from nosplit.cli.shared.words import named
@@ -63,29 +47,27 @@ def independence(
         str,
         typer.Option(help="Which of them name categories: none, x, y or both.", metavar="WHICH"),
     ] = "none",
-    alpha: Alpha = 0.05,
-    method: Method = "auto",
-    pairs: Pairs = "auto",
-    calibration: Annotated[
-        str, typer.Option(help="auto, exact or asymptotic.", metavar="NAME")
-    ] = "auto",
-    budget: Budget = 1.0,
-    seed: Seed = 0,
+    alpha: opt.Alpha = 0.05,
+    method: opt.Method = "auto",
+    pairs: opt.Pairs = "auto",
+    calibration: opt.Calibration = "auto",
+    budget: opt.Budget = 1.0,
+    seed: opt.Seed = 0,
     strata: Annotated[
         str | None,
         typer.Option(help="Independence given this column of either file.", metavar="COLUMN"),
     ] = None,
     unit_size: Annotated[int, typer.Option(help="Observations to a unit.", min=2)] = 8,
-    no_shuffle: NoShuffle = False,
-    nan_policy: NanPolicy = "auto",
-    rows: SampleRows = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
-    report: Report = None,
+    no_shuffle: opt.NoShuffle = False,
+    nan_policy: opt.NanPolicy = "auto",
+    rows: opt.SampleRows = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    workers: opt.Workers = None,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
+    report: opt.Report = None,
 ) -> None:
     """Test whether two variables, observed together, are independent.
 

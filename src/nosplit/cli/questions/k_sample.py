@@ -10,20 +10,7 @@ import nosplit
 from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
-from nosplit.cli.shared.options import (
-    Alpha,
-    Budget,
-    Columns,
-    Exclude,
-    ExitCode,
-    Json,
-    Kernels,
-    Method,
-    NanPolicy,
-    Scale,
-    Seed,
-    Workers,
-)
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.printing import print_json
 from nosplit.errors import InputError
 
@@ -45,18 +32,18 @@ def ksample(
     no_follow_up: Annotated[
         bool, typer.Option("--no-follow-up", help="The overall test only, no comparisons.")
     ] = False,
-    alpha: Alpha = 0.05,
-    method: Method = "auto",
-    kernels: Kernels = "default",
-    budget: Budget = 1.0,
-    seed: Seed = 0,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    scale: Scale = None,
-    nan_policy: NanPolicy = "auto",
-    workers: Workers = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
+    alpha: opt.Alpha = 0.05,
+    method: opt.Method = "auto",
+    kernels: opt.Kernels = "default",
+    budget: opt.Budget = 1.0,
+    seed: opt.Seed = 0,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    scale: opt.Scale = None,
+    nan_policy: opt.NanPolicy = "auto",
+    workers: opt.Workers = None,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
 ) -> None:
     """Test whether several samples come from one distribution, and which of them differ."""
     check_alpha(alpha)

@@ -4,41 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import Annotated
 
 import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
+from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import two_files
-from nosplit.cli.shared.options import (
-    Alpha,
-    Budget,
-    Calibration,
-    Columns,
-    Decimal,
-    Encoding,
-    Exclude,
-    ExitCode,
-    Explain,
-    Groups,
-    Json,
-    Kernels,
-    Method,
-    MinEffect,
-    NanPolicy,
-    NoRows,
-    NoShuffle,
-    Paired,
-    Pairs,
-    Report,
-    SampleRows,
-    Scale,
-    Seed,
-    Separator,
-    Strata,
-    Workers,
-)
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import (
     as_options,
@@ -57,34 +29,34 @@ __all__ = ["compare"]
 
 
 def compare(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")],
-    cur: Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")],
-    alpha: Alpha = 0.05,
-    method: Method = "auto",
-    pairs: Pairs = "auto",
-    calibration: Calibration = "auto",
-    kernels: Kernels = "default",
-    budget: Budget = 1.0,
-    seed: Seed = 0,
-    no_shuffle: NoShuffle = False,
-    columns: Columns = None,
-    exclude: Exclude = None,
-    scale: Scale = None,
-    nan_policy: NanPolicy = "auto",
-    paired: Paired = False,
-    strata: Strata = None,
-    groups: Groups = None,
-    sample: SampleRows = None,
-    sep: Separator = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    workers: Workers = None,
-    as_json: Json = False,
-    exit_code: ExitCode = False,
-    min_effect: MinEffect = None,
-    explain: Explain = False,
-    report: Report = None,
-    no_rows: NoRows = False,
+    ref: opt.Ref,
+    cur: opt.Cur,
+    alpha: opt.Alpha = 0.05,
+    method: opt.Method = "auto",
+    pairs: opt.Pairs = "auto",
+    calibration: opt.Calibration = "auto",
+    kernels: opt.Kernels = "default",
+    budget: opt.Budget = 1.0,
+    seed: opt.Seed = 0,
+    no_shuffle: opt.NoShuffle = False,
+    columns: opt.Columns = None,
+    exclude: opt.Exclude = None,
+    scale: opt.Scale = None,
+    nan_policy: opt.NanPolicy = "auto",
+    paired: opt.Paired = False,
+    strata: opt.Strata = None,
+    groups: opt.Groups = None,
+    sample: opt.SampleRows = None,
+    sep: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    encoding: opt.Encoding = None,
+    workers: opt.Workers = None,
+    as_json: opt.Json = False,
+    exit_code: opt.ExitCode = False,
+    min_effect: opt.MinEffect = None,
+    explain: opt.Explain = False,
+    report: opt.Report = None,
+    no_rows: opt.NoRows = False,
 ) -> None:
     """Test whether two files hold samples from the same distribution.
 

@@ -13,6 +13,7 @@ __all__ = [
     "Budget",
     "Calibration",
     "Columns",
+    "Cur",
     "Decimal",
     "Encoding",
     "Exclude",
@@ -28,6 +29,7 @@ __all__ = [
     "NoShuffle",
     "Paired",
     "Pairs",
+    "Ref",
     "Report",
     "SampleRows",
     "Scale",
@@ -37,6 +39,8 @@ __all__ = [
     "Workers",
 ]
 
+Ref = Annotated[str, typer.Argument(metavar="REF", help="Reference sample, one row each.")]
+Cur = Annotated[str, typer.Argument(metavar="CUR", help="Current sample, the same columns.")]
 Alpha = Annotated[float, typer.Option(help="Level of the test.")]
 Method = Annotated[
     str,
