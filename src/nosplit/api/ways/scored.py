@@ -119,11 +119,11 @@ class ScoredSample:
         self, rng: np.random.Generator, workers: int | None, progress: bool
     ) -> TestResult:
         """Test rows that are independent: by a sketch, by samples of the model, or by signs."""
-        asked, model = self.asked, self.model
+        asked, model, sizes = self.asked, self.model, self.sizes
         units = self.units(rng if asked.shuffle else None)
         sampling = isinstance(model, SamplingModel)
         plan, kind = plan_rows(
-            self.sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling
+            sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling
         )
         doubts = [] if kind == SIMULATE else _doubts(units)
         if doubts and plan.otherwise is not None:
