@@ -67,10 +67,12 @@ SIGNATURES = {
     "nan_policy='auto', columns=None, exclude=None, workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
-    "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1",
+    "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1, "
+    "device=None",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
-    "columns=None, exclude=None, strata=None, workers=None, progress=False, unit_size=8",
+    "columns=None, exclude=None, strata=None, workers=None, progress=False, unit_size=8, "
+    "device=None",
     "Monitor": "reference=None, *, alpha=0.05, guarantee='ever', every=None, block=1, "
     "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
