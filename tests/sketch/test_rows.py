@@ -12,7 +12,7 @@ from nosplit import Exact, Gaussian, InputError, Spectral, two_sample_test
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.derived.spectral import default_eigenbases, sorted_rows
+from nosplit.kernels.derived.eigenbases import default_eigenbases, sorted_rows
 from nosplit.sketch.bins import fit_bins
 from nosplit.sketch.rows import column_counts, fit_pooled, look_at_rows, number_of_bins, places_of
 from nosplit.sketch.swaps import Swaps

@@ -23,7 +23,7 @@ from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
-from nosplit.kernels.derived.spectral import SCALE_ROWS, sorted_rows, spread_out
+from nosplit.kernels.derived.eigenbases import SCALE_ROWS, sorted_rows, spread_out
 from nosplit.methods import Adaptive, Method
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.pairs.pairing import Sketch

@@ -40,7 +40,7 @@ from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
-from nosplit.kernels.derived.spectral import SCALE_ROWS, spread_out
+from nosplit.kernels.derived.eigenbases import SCALE_ROWS, spread_out
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Sketch
 from nosplit.pairs.statistics import DrawnStatistics, Seen

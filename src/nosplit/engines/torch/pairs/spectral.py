@@ -1,4 +1,4 @@
-"""Flattened spectra of pooled rows on a device: the features of `kernels/derived/spectral`."""
+"""Flattened spectra of pooled rows on a device: the features of `kernels/derived/eigenbases`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from nosplit._support.types import Array
 from nosplit.engines.torch.pairs.values import tensor_kernel_values
 from nosplit.kernels import Gaussian
-from nosplit.kernels.derived.spectral import (
+from nosplit.kernels.derived.eigenbases import (
     FAMILY,
     JITTER,
     RANK,
