@@ -282,3 +282,16 @@ def test_whatever_looks_at_some_rows_says_so(monkeypatch):
     for res, args in ((fit, ("x.npy", model)), (both, ("x.npy", "y.npy"))):
         page = res.report(*args, path="page.html").read_text(encoding="utf-8")
         assert "2,000 of 5,000 rows, drawn at random" in page
+
+
+def test_commands_read_large_files_in_passes(never_whole, capsys):
+    from nosplit.cli import main
+
+    x, y = dependent(2000)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
+    for command in (["gof", "x.npy"], ["independence", "x.npy", "y.npy"]):
+        with pytest.raises(SystemExit) as end:
+            main([*command, "--pairs", "sketch", "--budget", "0.01"])
+        assert end.value.code in (0, None)
+        assert "sketch" in capsys.readouterr().out

@@ -10,10 +10,10 @@ import typer
 import nosplit
 from nosplit._support.checks import check_alpha
 from nosplit.cli.shared import options as opt
-from nosplit.cli.shared.files import all_or_some, text_file
+from nosplit.cli.shared.files import text_file, unless_large
 from nosplit.cli.shared.parsing import parse_model, parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
-from nosplit.data.files.opening import said_of
+from nosplit.data.files.opening import open_source, said_of
 from nosplit.data.files.whole import read_array
 from nosplit.errors import InputError
 
@@ -64,8 +64,9 @@ def gof(
     check_report(report)
     if rows is not None and (scores is not None or dependent):
         raise InputError("`--sample` draws rows, which go with --scores and a chain as they are.")
-    x = all_or_some(text_file(sample, sep, decimal, encoding), rows, seed)
-    p = len(columns or range(x.shape[1])) - len(exclude or ())
+    file = text_file(sample, sep, decimal, encoding)
+    (x,), width = unless_large([file], rows, seed), open_source(file).width
+    p = len(columns or range(width)) - len(exclude or ())
     score = parse_model(model, max(1, p)) if scores is None else read_array(scores)
     with said_of(x=sample):
         result = quietly(

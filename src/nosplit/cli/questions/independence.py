@@ -14,7 +14,7 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
 from nosplit.cli.shared import options as opt
-from nosplit.cli.shared.files import File, all_or_some, text_file
+from nosplit.cli.shared.files import File, all_or_some, text_file, unless_large
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
 from nosplit.cli.shared.words import named
@@ -80,7 +80,10 @@ def independence(
     if second is None and not (x and y):
         raise InputError("`--x` and `--y` must name columns if both variables are in one file.")
     files = [text_file(f, sep, decimal, encoding) for f in (first, second or first)]
-    tables = [all_or_some(f, rows, seed) for f in files]
+    if x or y or strata or categories != "none":  # columns are picked from the rows
+        tables = [all_or_some(f, rows, seed) for f in files]
+    else:
+        tables = unless_large(files, rows, seed)
     if rows is not None and second is not None and len(tables[0]) != len(tables[1]):
         raise InputError("`--sample` needs files of as many rows, observed together.")
     # The column of strata comes with the first variable.

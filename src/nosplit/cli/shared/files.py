@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nosplit.api.ways.against_profile import is_profile
+from nosplit.data.files import whole
 from nosplit.data.files.csv_form import Csv
 from nosplit.data.files.opening import open_source
 from nosplit.data.files.whole import sampled
 from nosplit.errors import InputError
 
-__all__ = ["File", "all_or_some", "text_file", "two_files"]
+__all__ = ["File", "all_or_some", "text_file", "two_files", "unless_large"]
 
 File = str | os.PathLike[str]
 # Endings of files that are no text with cells.
@@ -32,6 +34,14 @@ def all_or_some(path: File, rows: int | None, seed: int) -> Any:
     """The rows of a file, or so many of them at random: the same ones for the same seed."""
     source = open_source(path)
     return source.whole() if rows is None else sampled(source, rows, np.random.default_rng(seed))
+
+
+def unless_large(files: Sequence[File], rows: int | None, seed: int) -> list[Any]:
+    """The rows of files, or so many at random; large files by their names, to be read in passes."""
+    large = sum(open_source(file).n_values for file in files) > whole.SMALL
+    if rows is None and large:
+        return list(files)
+    return [all_or_some(file, rows, seed) for file in files]
 
 
 def two_files(
