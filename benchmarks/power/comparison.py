@@ -238,6 +238,7 @@ OTHER: dict[str, dict[str, Callable[[], Any]]] = {
         "scipy": lambda: stats.multiscale_graphcorr(X[:, :1], X[:, 1:], reps=99),
     },
     "independence given a third": {
+        "nosplit": lambda: nosplit.independence_test(X[:, :1], X[:, 1:], strata=X[:, 0] ** 2 > 1.0),
         "hyppo": lambda: hyppo.conditional.ConditionalDcorr().test(
             X[:, :1], X[:, 1:], X[:, :1] ** 2, reps=99
         ),
@@ -246,6 +247,7 @@ OTHER: dict[str, dict[str, Callable[[], Any]]] = {
         ),
     },
     "more than two samples": {
+        "nosplit": lambda: nosplit.k_sample_test([X, X + 1.0, X - 1.0]),
         "hyppo": lambda: hyppo.ksample.KSample("Dcorr").test(X, X + 1.0, X - 1.0),
         "dcor": lambda: dcor.homogeneity.energy_test(X, X + 1.0, X - 1.0, num_resamples=99),
         "scipy": lambda: stats.anderson_ksamp([X[:, 0], X[:, 1], X[:, 0] + 1.0]),

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import InputError, explain, two_sample_test
-from nosplit.describe.attribution import attribute
+from nosplit.describe.attribution import ColumnEffect, attribute
 from nosplit.describe.effect import Effect
 from nosplit.describe.pair_means import Means, RowPairs, row_pairs
 from nosplit.describe.witness import mean_values, row_witness
@@ -456,3 +456,18 @@ def test_densities_are_derivatives_of_tails_against_numpy(law):
     assert_allclose(law.pdf(grid), slope, rtol=1e-5, atol=1e-8)
     below = -1.0 if not isinstance(law, TruncatedNormal) else law.lower - 1.0
     assert not np.isfinite(below) or law.pdf(below) == 0.0
+
+
+def test_shares_are_printed_from_0_to_100():
+    for share, percent in ((-0.2, 0), (0.304, 30), (1.9, 100)):
+        assert ColumnEffect("a", share, 0.1, 1.0, 1.0, 1.0).percent == percent
+
+
+def test_one_column_carries_all():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(120, 1)), rng.normal(0.8, 1.0, size=(120, 1))
+    told = nosplit.explain(nosplit.two_sample_test(x, y), x, y)
+    [column] = told.columns
+    assert (column.share, column.error) == (1.0, 0.0)
+    assert column.carried == pytest.approx(told.effect.learned, rel=0.5)
+    assert told._repr_html_().startswith("<div><strong>A ")

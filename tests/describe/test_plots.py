@@ -223,7 +223,7 @@ def test_columns_are_histograms_of_all_rows(told):
     figure = drawn(plots.plot_columns(told, most=2))
     assert len(figure.axes) == 2
     ax = figure.axes[0]
-    assert ax.get_title() == f"column 1  ({round(100 * told.ranked()[0].share)} %)"
+    assert ax.get_title() == f"column 1  ({told.ranked()[0].percent} %)"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x", "y"]
     for patch, look in zip(ax.patches, (X, Y), strict=True):
         path = patch.get_path().vertices

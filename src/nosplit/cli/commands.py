@@ -34,7 +34,9 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _top(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.")
+    ] = False,
 ) -> None:
     if version:
         typer.echo(f"nosplit {nosplit.__version__}")

@@ -37,7 +37,10 @@ def monitor_command(
         int | None, typer.Option(help="Rows that are swapped together.  [default: 1]", min=1)
     ] = None,
     renew: Annotated[
-        bool, typer.Option("--renew", help="REF is another reference, of rows not used before.")
+        bool,
+        typer.Option(
+            "--renew", metavar="", help="REF is another reference, of rows not used before."
+        ),
     ] = False,
     seed: opt.Seed = 0,
     columns: opt.Columns = None,
@@ -49,7 +52,7 @@ def monitor_command(
     report: opt.Report = None,
     as_json: opt.Json = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if a change was found.")
+        bool, typer.Option("--exit-code", metavar="", help="Exit with 1 if a change was found.")
     ] = False,
 ) -> None:
     """Watch files of new rows against a reference, and say after each whether something changed.

@@ -58,6 +58,11 @@ class ColumnEffect(NamedTuple):
     lost: float
     alone: float
 
+    @property
+    def percent(self) -> int:
+        """The share in percent, from 0 to 100: what is beyond is noise."""
+        return round(100.0 * min(max(self.share, 0.0), 1.0))
+
 
 def attribute(
     x: NDArray[Any],
@@ -72,6 +77,10 @@ def attribute(
     rows = np.array(x[: pairs.n_units]), np.array(y[: pairs.n_units])
     kind = _WideShuffle if can_update(bank, x.shape[1]) else _Shuffle
     draws = [kind.draw(rows, pairs, bank, weights, rng) for _ in range(shuffles)]
+    if len(columns) == 1:  # it carries all there is
+        means = Means.of(draws[0].whole, pairs)
+        (name,), (mean,) = columns, map(float, means.mean)
+        return (ColumnEffect(name, 1.0, 0.0, means.signal(np.ones(1)), mean, mean),)
     found = []
     for name, group in columns.items():
         moved = np.mean([draw.moved(group) for draw in draws], axis=0)

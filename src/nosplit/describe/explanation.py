@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,6 +158,11 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join([*self._head(), *self._column_lines(), *self._row_lines(), *_NOTE])
 
+    def _repr_html_(self) -> str:
+        """Say it in notebooks, how large in bold."""
+        first, rest = str(self).split("\n", 1)
+        return f"<div><strong>{escape(first)}</strong>\n<pre>{escape(rest)}</pre></div>"
+
     def _head(self) -> list[str]:
         effect, res = self.effect, self.result
         lines = []
@@ -209,9 +215,9 @@ def _top(sample: Sampled, k: int, names: list[str], sign: float) -> tuple[Row, .
 
 def _percents(column: ColumnEffect) -> str:
     scale = column.share / column.carried if column.carried else 0.0
-    parts = (column.share, column.error, scale * column.lost, scale * column.alone)
-    share, error, lost, alone = (round(100 * part) + 0 for part in parts)
-    return f"{share:4d} % {error:4d} {lost:6d} {alone:6d}"
+    parts = (column.error, scale * column.lost, scale * column.alone)
+    error, lost, alone = (round(100 * part) + 0 for part in parts)
+    return f"{column.percent:4d} % {error:4d} {lost:6d} {alone:6d}"
 
 
 def _short(name: str) -> str:

@@ -106,6 +106,8 @@ def _how(result: TestResult) -> str:
 def _size_lines(result: TestResult, alpha: float) -> list[str]:
     """Say how large the difference is, as far as single columns tell."""
     held = [(name, _evidence_of(result, name)) for name in result.differing(alpha)[:1]]
+    if not result.reject(alpha):
+        return []
     return [
         indented(
             "  how large  ",
@@ -124,13 +126,15 @@ def _evidence_of(result: TestResult, name: str) -> ColumnEvidence:
 def _column_lines(result: TestResult, alpha: float) -> list[str]:
     """The columns that differ by themselves, those told apart most often first."""
     held = result.differing(alpha)
+    # A column may hold where all that was looked at together does not.
+    title = "  differ     " if result.reject(alpha) else "  by itself  "
     lines: list[str] = []
     for name in held[:MOST_LINES]:
         column = _evidence_of(result, name)
         apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
         words = f": {column.words}" if column.words else ""
         text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
-        lines.append(indented("  differ     " if not lines else " " * 13, text))
+        lines.append(indented(title if not lines else " " * 13, text))
     if len(held) > MOST_LINES:
         lines.append(f"             and {len(held) - MOST_LINES} more")
     return lines

@@ -155,6 +155,9 @@ def from_scipy(dist: Any) -> ScipyModel:
             f"`dist` must have a logpdf, as distributions of scipy.stats with their parameters "
             f"set have, got {dist!r}."
         )
+    if getattr(dist, "shapes", None) and not hasattr(dist, "dist"):
+        name = getattr(dist, "name", "")
+        raise InputError(f"`dist` must have its parameters set, as in `scipy.stats.{name}(...)`.")
     return ScipyModel(dist)
 
 

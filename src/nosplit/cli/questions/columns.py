@@ -24,7 +24,9 @@ __all__ = ["columns_command"]
 
 PairsOfColumns = Annotated[
     bool,
-    typer.Option("--pairs-of-columns", help="Also test whether the dependence of two changed."),
+    typer.Option(
+        "--pairs-of-columns", metavar="", help="Also test whether the dependence of two changed."
+    ),
 ]
 Draws = Annotated[int, typer.Option(help="Random draws of all columns.", min=19)]
 Adjust = Annotated[

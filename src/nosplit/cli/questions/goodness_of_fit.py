@@ -43,7 +43,7 @@ def gof(
     budget: opt.Budget = 1.0,
     seed: opt.Seed = 0,
     dependent: Annotated[
-        bool, typer.Option("--dependent", help="Rows are a Markov chain, in its order.")
+        bool, typer.Option("--dependent", metavar="", help="Rows are a Markov chain, in its order.")
     ] = False,
     thin: Annotated[int, typer.Option(help="Use every so many rows only.", min=1)] = 1,
     no_shuffle: opt.NoShuffle = False,

@@ -30,7 +30,8 @@ def ksample(
         typer.Option(help="Sample (or file) that all others are compared with.", metavar="NAME"),
     ] = None,
     no_follow_up: Annotated[
-        bool, typer.Option("--no-follow-up", help="The overall test only, no comparisons.")
+        bool,
+        typer.Option("--no-follow-up", metavar="", help="The overall test only, no comparisons."),
     ] = False,
     alpha: opt.Alpha = 0.05,
     method: opt.Method = "auto",

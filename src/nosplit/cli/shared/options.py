@@ -60,8 +60,10 @@ Kernels = Annotated[str, typer.Option(help="default, paper1, paper2 or paper6.",
 Budget = Annotated[float, typer.Option(help="Nominal seconds of one core that auto may spend.")]
 Seed = Annotated[int, typer.Option(help="Seed of the shuffling and of the random draws.", min=0)]
 Workers = Annotated[int | None, typer.Option(help="Threads; all cores by default.", min=1)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-NoShuffle = Annotated[bool, typer.Option("--no-shuffle", help="Keep the order of the rows.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
+NoShuffle = Annotated[
+    bool, typer.Option("--no-shuffle", metavar="", help="Keep the order of the rows.")
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -80,6 +82,7 @@ Scale = Annotated[
     bool | None,
     typer.Option(
         "--scale/--no-scale",
+        metavar="",
         help="Divide columns by their spread; by default where columns have names.",
         show_default=False,
     ),
@@ -117,13 +120,20 @@ MinEffect = Annotated[
 Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", help="Say how large it is by all columns together, too; takes longer."
+        "--explain",
+        metavar="",
+        help="Say how large it is by all columns together, too; takes longer.",
     ),
 ]
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the test rejects.")]
+ExitCode = Annotated[
+    bool, typer.Option("--exit-code", metavar="", help="Exit with 1 if the test rejects.")
+]
 
 Paired = Annotated[
-    bool, typer.Option("--paired", help="Rows belong together, the first with the first and so on.")
+    bool,
+    typer.Option(
+        "--paired", metavar="", help="Rows belong together, the first with the first and so on."
+    ),
 ]
 Strata = Annotated[
     str | None,
@@ -145,6 +155,8 @@ Report = Annotated[
 NoRows = Annotated[
     bool,
     typer.Option(
-        "--no-rows", help="Leave rows and names of categories out of the report: private data."
+        "--no-rows",
+        metavar="",
+        help="Leave rows and names of categories out of the report: private data.",
     ),
 ]

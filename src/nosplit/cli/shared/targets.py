@@ -12,7 +12,9 @@ from nosplit.errors import InputError
 
 __all__ = ["Force", "check_out"]
 
-Force = Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")]
+Force = Annotated[
+    bool, typer.Option("--force", metavar="", help="Replace the file if it is there.")
+]
 
 
 def check_out(out: str, force: bool) -> None:

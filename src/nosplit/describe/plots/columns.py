@@ -102,6 +102,10 @@ def plot_columns(explanation: Explanation, *, most: int = 4) -> Figure:
         ax.remove()
     for name, ax in zip(names, axes.flat, strict=False):
         plot_column(explanation, name, ax=ax)
+    drawn = len(explanation.x.index), len(explanation.y.index)
+    if sum(drawn) < explanation.n_rows:
+        words = f"{drawn[0]:,} rows of x and {drawn[1]:,} of y, of {explanation.n_rows:,} in all"
+        figure.suptitle(words, fontsize="small")
     return figure
 
 
@@ -129,7 +133,7 @@ def plot_column(explanation: Explanation, name: str, *, ax: Axes | None = None) 
     else:
         _draw_histograms(ax, values)
     column = explanation.columns[at]
-    ax.set_title(f"{short_label(name)}  ({round(100 * column.share)} %)", fontsize="medium")
+    ax.set_title(f"{short_label(name)}  ({column.percent} %)", fontsize="medium")
     ax.set_ylabel("share of rows, %")
     ax.set_ylim(0.0, 1.18 * ax.get_ylim()[1])  # room for the key
     ax.legend(loc="upper right", ncols=2, frameon=False, fontsize="small")

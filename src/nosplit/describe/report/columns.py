@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.changes import said_date
+from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
 
@@ -50,10 +51,11 @@ class Compared:
     bars: tuple[Bar, ...] = ()
 
 
-def line(j: int, share: float, samples: Sequence[ShownSample], private: bool) -> Line:
+def line(j: int, effect: ColumnEffect, samples: Sequence[ShownSample], private: bool) -> Line:
     """A column in words; if `private`, without the names of categories."""
     words = [_column_words(column_of(s.get(j)), private) for s in samples]
-    return Line(shorten(samples[0].names[j]), f"{100.0 * share:.0f} %", words[0], words[1])
+    share = f"{effect.percent} ± {100.0 * effect.error:.0f} %"
+    return Line(shorten(samples[0].names[j]), share, words[0], words[1])
 
 
 def _column_words(column: ShownColumn, private: bool) -> str:

@@ -85,9 +85,7 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     figures = [
         column_figure(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
     ]
-    table = [
-        line(place[i], told.columns[i].share, samples, not page.rows) for i in ranked[:MOST_LINES]
-    ]
+    table = [line(place[i], told.columns[i], samples, not page.rows) for i in ranked[:MOST_LINES]]
     shown = ranked[:MOST_CELLS]
     return {
         "words": _words_on_learned(told, page),
