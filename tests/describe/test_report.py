@@ -176,7 +176,7 @@ def test_level_decides(write):
 def test_columns_and_rows_are_those_of_the_explanation(write):
     x, y = samples()
     text = Page(write(differing(), x, y, names=["weight", "height", "age"])).text
-    columns = re.findall(r"(weight|height|age) -?\d+ %", text)
+    columns = re.findall(r"(weight|height|age) \d+ ± \d+ %", text)
     assert columns[0] == "weight"
     assert sorted(columns) == ["age", "height", "weight"]
     top = nosplit.explain(differing(), x, y).top_rows(5)
