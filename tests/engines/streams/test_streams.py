@@ -623,7 +623,7 @@ def test_goodness_of_fit_of_tables(tmp_path):
         ({"ratio": 2}, "`ratio`"),
         ({"ratio": (1, 17)}, "at most 16"),
         ({"ratio": (1.0, 2.0)}, "`ratio`"),
-        ({"pairs": "linear"}, '"sketch", a Sketch or "adjacent"'),
+        ({"pairs": "linear"}, '"sketch" or "adjacent"'),
         ({"pairs": 5}, "`pairs`"),
         ({"pairs": True}, "`pairs`"),
         ({"limit": 1}, "`limit` must be an int ≥ 2"),

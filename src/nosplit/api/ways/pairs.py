@@ -15,7 +15,7 @@ from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
-from nosplit.inference.outcome import to_result
+from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -68,17 +68,9 @@ def test_pairs(
             if len(x) != len(y):
                 outcome = outcome.noting(unequal_caveats(outcome, n_units))
     outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
-    return to_result(
-        outcome.noting([dependent_rows(lag, block)] if lag else []),
-        question=TWO_SAMPLE,
-        kernels=kernels,
-        n_units=n_units,
-        n_used=n_used,
-        n_left_out=n_rows - n_used,
-        columns=data.columns,
-        encoding=data.encoding,
-        default=recipe.default,
-    )
+    outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
+    tested = Tested(outcome, kernels, n_units, n_used, data.encoding, recipe.default)
+    return tested.result(TWO_SAMPLE, n_rows, data.columns)
 
 
 test_pairs.__test__ = False  # type: ignore[attr-defined]

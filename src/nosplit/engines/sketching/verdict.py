@@ -12,7 +12,7 @@ from nosplit.engines.changes import with_changes
 from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
-from nosplit.inference.outcome import to_result
+from nosplit.inference.outcome import Tested
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.inference.statistics import test_draws
@@ -69,14 +69,6 @@ def sketch_result(
         calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome = replace(outcome, calibration=calibration)
         outcome = outcome.noting([dependent_rows(sketched.lag, sketched.block)])
-    return to_result(
-        outcome,
-        question=TWO_SAMPLE,
-        kernels=sketched.map.kernels,
-        n_units=drawn.n_units,
-        n_used=sketched.n_used,
-        n_left_out=n_rows - sketched.n_used,
-        columns=None if encoding is None else encoding.names,
-        encoding=encoding,
-        default=default,
-    )
+    kernels, n_used = sketched.map.kernels, sketched.n_used
+    tested = Tested(outcome, kernels, drawn.n_units, n_used, encoding, default)
+    return tested.result(TWO_SAMPLE, n_rows, None if encoding is None else encoding.names)

@@ -9,11 +9,10 @@ from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.data.tables.frames import as_frame, is_table
-from nosplit.engines.streams.base import LIMIT, Accumulator
+from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
 from nosplit.engines.streams.batches import check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
 from nosplit.engines.streams.two_sample import (
-    FLIPS,
     TwoSampleAccumulator,
     check_encoding,
     two_sides,

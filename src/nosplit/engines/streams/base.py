@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
+from abc import ABC
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -27,10 +27,10 @@ from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Sketch
 
-__all__ = ["LIMIT", "Accumulator", "check_same_pairs", "kind_for", "saved_pairs"]
+__all__ = ["FLIPS", "LIMIT", "Accumulator"]
 
-# Rows of a side that may wait.
-LIMIT = 100_000
+# Rows of a side that may wait, and random draws of a result.
+LIMIT, FLIPS = 100_000, 9_999
 LIMITS = Limits("of a stream", (Sketch(), Adjacent()), closed=True)
 
 
@@ -49,13 +49,35 @@ class Accumulator(ABC):
         self._state = State() if bank is None else State().with_bank(bank)
 
     @classmethod
-    @abstractmethod
-    def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings and the kernels of another."""
+    def _public(cls) -> type[Accumulator]:
+        """The public class: that of the family."""
+        return next(kind for kind in cls.__mro__ if "family" in vars(kind))
 
-    @abstractmethod
+    @classmethod
+    def _kind(cls, pairs: Any) -> type[Any]:
+        """The class for these pairs, which are checked: `_sketch_or_adjacent` has both."""
+        if cls is not cls._public():
+            return cls
+        sketch, adjacent = cls._sketch_or_adjacent()
+        return adjacent if isinstance(LIMITS.check_pairs(pairs), Adjacent) else sketch
+
+    @classmethod
+    def _sketch_or_adjacent(cls) -> tuple[type[Any], type[Any]]:
+        """Sketches and adjacent pairs have little in common but their use: a class for each."""
+        raise NotImplementedError
+
+    @classmethod
+    def like(cls, other: Self) -> Self:
+        """An empty accumulator with the settings, the kernels and the map of another."""
+        return type(other)._like(other)
+
+    @classmethod
+    def _like(cls, other: Self) -> Self:
+        raise NotImplementedError
+
     def _settings(self) -> dict[str, Any]:
         """Keywords of the constructor, as plain values."""
+        raise NotImplementedError
 
     def _compared(self) -> dict[str, Any]:
         """What must be the same in accumulators that are added."""
@@ -112,7 +134,7 @@ class Accumulator(ABC):
     @property
     def _name(self) -> str:
         """The public name of the class."""
-        return next(kind.__name__ for kind in type(self).__mro__ if "family" in vars(kind))
+        return self._public().__name__
 
     def _n_rows(self, sides: Rows | None) -> int:
         return sum(map(len, sides or ()))
@@ -188,6 +210,11 @@ class Accumulator(ABC):
     # -- merging -------------------------------------------------------------------------------
 
     def __iadd__(self, other: Self) -> Self:
+        if isinstance(other, self._public()) and type(other) is not type(self):
+            raise InputError(
+                "Accumulators must have the same `pairs` to be added, got "
+                f"{self.pairs!r} and {other.pairs!r}."
+            )
         if type(other) is not type(self):
             return NotImplemented
         if other is self:
@@ -279,7 +306,10 @@ class Accumulator(ABC):
                 f"{str(body.get('family'))[:40]!r}."
             )
         try:
-            return cls._from_body(body, known)
+            pairs = body["settings"]["pairs"]
+            kind = cls._kind(Sketch(**pairs) if isinstance(pairs, dict) else pairs)
+            found: Self = kind._from_body(body, known)
+            return found
         except (InputError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise FileError(f"`{path}` is damaged: {error}") from error
         except RecursionError as error:
@@ -296,23 +326,3 @@ class Accumulator(ABC):
     def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
         """Keywords of the constructor from what was saved."""
         return settings
-
-
-def kind_for(pairs: Any, sketch: Any, adjacent: Any) -> Any:
-    """The class of accumulators for these pairs."""
-    return adjacent if isinstance(LIMITS.check_pairs(pairs), Adjacent) else sketch
-
-
-def saved_pairs(body: dict[str, Any]) -> Any:
-    """The pairs of an accumulator in a file."""
-    pairs = body["settings"]["pairs"]
-    return Sketch(**pairs) if isinstance(pairs, dict) else pairs
-
-
-def check_same_pairs(one: Accumulator, other: Any, kind: type[Accumulator]) -> None:
-    """Check that accumulators of one family are both sketches, or both not."""
-    if isinstance(other, kind) and type(other) is not type(one):
-        raise InputError(
-            "Accumulators must have the same `pairs` to be added, got "
-            f"{one.pairs!r} and {other.pairs!r}."
-        )

@@ -16,13 +16,7 @@ import numpy as np
 from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import (
-    LIMIT,
-    Accumulator,
-    check_same_pairs,
-    kind_for,
-    saved_pairs,
-)
+from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
 from nosplit.engines.streams.state import Rows, State
@@ -40,10 +34,7 @@ from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
 from nosplit.pairs.pairing import Pairing
 
-__all__ = ["FLIPS", "AdjacentFit", "GoodnessOfFitAccumulator", "scored_batch"]
-
-# Random draws of a result.
-FLIPS = 9_999
+__all__ = ["AdjacentFit", "GoodnessOfFitAccumulator", "scored_batch"]
 
 
 class GoodnessOfFitAccumulator(Accumulator):
@@ -102,13 +93,15 @@ class GoodnessOfFitAccumulator(Accumulator):
         encoding: Encoding | None = None,
         rng: Seed = 0,
     ) -> Self:
-        """Sketches and adjacent pairs have little in common but their use: a class for each."""
-        kind: type[Any] = cls if cls is not GoodnessOfFitAccumulator else _kind(pairs)
-        new: Self = object.__new__(kind)
+        """Make an accumulator of the class for these pairs."""
+        new: Self = object.__new__(cls._kind(pairs))
         return new
 
-    def _settings(self) -> dict[str, Any]:
-        raise NotImplementedError
+    @classmethod
+    def _sketch_or_adjacent(cls) -> tuple[type[Any], type[Any]]:
+        from nosplit.engines.streams.sketches.goodness_of_fit import FitSketch
+
+        return FitSketch, AdjacentFit
 
     @staticmethod
     def _checked(score: Any) -> Any:
@@ -120,15 +113,6 @@ class GoodnessOfFitAccumulator(Accumulator):
                 "values at rows that are still to come cannot be given beforehand."
             )
         return score
-
-    @classmethod
-    def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings, the kernels and the map of another."""
-        return type(other)._like(other)
-
-    @classmethod
-    def _like(cls, other: Self) -> Self:
-        raise NotImplementedError
 
     def update(self, x: Any) -> None:
         """Take in a batch of rows.
@@ -163,31 +147,13 @@ class GoodnessOfFitAccumulator(Accumulator):
         """
         raise NotImplementedError
 
-    def __iadd__(self, other: Self) -> Self:
-        check_same_pairs(self, other, GoodnessOfFitAccumulator)
-        return super().__iadd__(other)
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], score: Score | None = None) -> Self:
         """The accumulator that `save` wrote; the score is not saved, and needed to go on."""
         return cls._restored(path, score=score)
 
-    @classmethod
-    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
-        if cls is not GoodnessOfFitAccumulator:
-            return super()._from_body(body, known)
-        found: Self = _kind(saved_pairs(body))._from_body(body, known)
-        return found
-
     def _n_rows(self, sides: Rows | None) -> int:
         return len(sides[0]) if sides else 0
-
-
-def _kind(pairs: Any) -> Any:
-    """The class for these pairs."""
-    from nosplit.engines.streams.sketches.goodness_of_fit import FitSketch
-
-    return kind_for(pairs, FitSketch, AdjacentFit)
 
 
 def scored_batch(

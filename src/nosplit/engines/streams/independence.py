@@ -16,13 +16,7 @@ import numpy as np
 
 from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.streams.base import (
-    LIMIT,
-    Accumulator,
-    check_same_pairs,
-    kind_for,
-    saved_pairs,
-)
+from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
 from nosplit.engines.streams.state import Rows
@@ -37,15 +31,11 @@ from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
 __all__ = [
-    "FLIPS",
     "AdjacentIndependence",
     "IndependenceAccumulator",
     "check_given_tensors",
     "observed_batch",
 ]
-
-# Random draws of a result.
-FLIPS = 9_999
 
 
 class IndependenceAccumulator(Accumulator):
@@ -105,26 +95,19 @@ class IndependenceAccumulator(Accumulator):
         discrete: tuple[bool, bool] | None = None,
         rng: Seed = 0,
     ) -> Self:
-        """Sketches and adjacent pairs have little in common but their use: a class for each."""
-        kind: type[Any] = cls if cls is not IndependenceAccumulator else _kind(pairs)
-        new: Self = object.__new__(kind)
+        """Make an accumulator of the class for these pairs."""
+        new: Self = object.__new__(cls._kind(pairs))
         return new
 
-    def _settings(self) -> dict[str, Any]:
-        raise NotImplementedError
+    @classmethod
+    def _sketch_or_adjacent(cls) -> tuple[type[Any], type[Any]]:
+        from nosplit.engines.streams.sketches.independence import IndependenceSketch
+
+        return IndependenceSketch, AdjacentIndependence
 
     @property
     def unit_size(self) -> int:
         """Observations to a unit."""
-        raise NotImplementedError
-
-    @classmethod
-    def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings, the kernels and the map of another."""
-        return type(other)._like(other)
-
-    @classmethod
-    def _like(cls, other: Self) -> Self:
         raise NotImplementedError
 
     def update(self, x: Any, y: Any) -> None:
@@ -161,31 +144,13 @@ class IndependenceAccumulator(Accumulator):
         """
         raise NotImplementedError
 
-    def __iadd__(self, other: Self) -> Self:
-        check_same_pairs(self, other, IndependenceAccumulator)
-        return super().__iadd__(other)
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The accumulator that `save` wrote."""
         return cls._restored(path)
 
-    @classmethod
-    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
-        if cls is not IndependenceAccumulator:
-            return super()._from_body(body, known)
-        found: Self = _kind(saved_pairs(body))._from_body(body, known)
-        return found
-
     def _n_rows(self, sides: Rows | None) -> int:
         return len(sides[0]) if sides else 0
-
-
-def _kind(pairs: Any) -> Any:
-    """The class for these pairs."""
-    from nosplit.engines.streams.sketches.independence import IndependenceSketch
-
-    return kind_for(pairs, IndependenceSketch, AdjacentIndependence)
 
 
 Encodings = tuple[Encoding | None, ...]

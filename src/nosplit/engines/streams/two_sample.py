@@ -18,13 +18,7 @@ from nosplit._support.checks import Seed
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import (
-    LIMIT,
-    Accumulator,
-    check_same_pairs,
-    kind_for,
-    saved_pairs,
-)
+from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
@@ -34,10 +28,7 @@ from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
-__all__ = ["FLIPS", "TwoSampleAccumulator", "check_encoding", "two_sides"]
-
-# Random draws of a result.
-FLIPS = 9_999
+__all__ = ["TwoSampleAccumulator", "check_encoding", "two_sides"]
 
 
 class TwoSampleAccumulator(Accumulator):
@@ -111,13 +102,16 @@ class TwoSampleAccumulator(Accumulator):
         encoding: Encoding | None = None,
         rng: Seed = 0,
     ) -> Self:
-        """Sketches and adjacent pairs have little in common but their use: a class for each."""
-        kind: type[Any] = cls if cls is not TwoSampleAccumulator else _kind(pairs)
-        new: Self = object.__new__(kind)
+        """Make an accumulator of the class for these pairs."""
+        new: Self = object.__new__(cls._kind(pairs))
         return new
 
-    def _settings(self) -> dict[str, Any]:
-        raise NotImplementedError
+    @classmethod
+    def _sketch_or_adjacent(cls) -> tuple[type[Any], type[Any]]:
+        from nosplit.engines.streams.adjacent import AdjacentAccumulator
+        from nosplit.engines.streams.sketches.sketched import SketchAccumulator
+
+        return SketchAccumulator, AdjacentAccumulator
 
     @property
     def ratio(self) -> tuple[int, int]:
@@ -133,15 +127,6 @@ class TwoSampleAccumulator(Accumulator):
     def n_used(self) -> int:
         """Rows in pairs, of both samples."""
         return self.counts()["n_used"]
-
-    @classmethod
-    def like(cls, other: Self) -> Self:
-        """An empty accumulator with the settings, the kernels and the map of another."""
-        return type(other)._like(other)
-
-    @classmethod
-    def _like(cls, other: Self) -> Self:
-        raise NotImplementedError
 
     def update(self, x: Any = None, y: Any = None) -> None:
         """Take in a batch of rows; either may be empty or None.
@@ -178,29 +163,10 @@ class TwoSampleAccumulator(Accumulator):
         """
         raise NotImplementedError
 
-    def __iadd__(self, other: Self) -> Self:
-        check_same_pairs(self, other, TwoSampleAccumulator)
-        return super().__iadd__(other)
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The accumulator that `save` wrote."""
         return cls._restored(path)
-
-    @classmethod
-    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
-        if cls is not TwoSampleAccumulator:
-            return super()._from_body(body, known)
-        found: Self = _kind(saved_pairs(body))._from_body(body, known)
-        return found
-
-
-def _kind(pairs: Any) -> Any:
-    """The class for these pairs."""
-    from nosplit.engines.streams.adjacent import AdjacentAccumulator
-    from nosplit.engines.streams.sketches.sketched import SketchAccumulator
-
-    return kind_for(pairs, SketchAccumulator, AdjacentAccumulator)
 
 
 def check_encoding(encoding: Any) -> None:

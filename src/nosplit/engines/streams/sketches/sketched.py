@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
 
-from nosplit._support.checks import Seed, check_int, check_rng
+from nosplit._support.checks import Seed, check_int
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
-from nosplit.engines.streams.base import LIMIT
+from nosplit.engines.streams.base import FLIPS, LIMIT
 from nosplit.engines.streams.blocks import check_ratio
 from nosplit.engines.streams.saved.as_json import kernels_from_plain, kernels_to_plain
 from nosplit.engines.streams.saved.sketch_json import sketch_from_plain, sketch_to_plain
 from nosplit.engines.streams.sketches.settling import outcome_of
+from nosplit.engines.streams.sketches.sharing import SketchingAccumulator, sketch_settings
 from nosplit.engines.streams.sketches.sketching import FEWEST, SketchFlow, SketchState
 from nosplit.engines.streams.two_sample import (
-    FLIPS,
     TwoSampleAccumulator,
     check_encoding,
     two_sides,
@@ -32,18 +31,13 @@ from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing, Sketch
-from nosplit.sketch.maps import SketchMap
 
 __all__ = ["SketchAccumulator"]
 
-# Blocks of a long stream, at the least; twice as many at the most.
-CELLS = 512
 
-
-class SketchAccumulator(TwoSampleAccumulator):
+class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
     """Sums of features in blocks of pairs: `TwoSampleAccumulator(pairs="sketch")`."""
 
-    # Of the same use as those of moments.
     _flow: SketchFlow  # type: ignore[assignment]
     _state: SketchState  # type: ignore[assignment]
 
@@ -59,10 +53,8 @@ class SketchAccumulator(TwoSampleAccumulator):
     ) -> None:
         check_encoding(encoding)
         _check_recipe(kernels, encoding)
-        pairing = pairs if isinstance(pairs, Sketch) else Sketch(CELLS)
-        key, draws = (int(k) for k in check_rng(rng).integers(2**53, size=2))
-        limit = check_int(limit, "limit", least=1)
-        self._flow = SketchFlow(check_ratio(ratio), kernels, pairing, limit, key, draws)
+        settings = sketch_settings(pairs, limit, rng)
+        self._flow = SketchFlow(check_ratio(ratio), kernels, *settings)
         self._state = SketchState(encoding=encoding)
 
     # -- what is known so far ------------------------------------------------------------------
@@ -78,22 +70,12 @@ class SketchAccumulator(TwoSampleAccumulator):
         return self._state.encoding
 
     @property
-    def n_waiting(self) -> int:
-        """Rows that wait for a partner."""
-        return self._flow.n_waiting(self._state)
-
-    def counts(self) -> dict[str, int]:
-        """How many pairs and units there are, and what became of the rows, both sides together."""
-        return {
-            **self._flow.tally(self._state),
-            "n_waiting": self.n_waiting,
-            "n_dropped": self._state.n_dropped,
-            "n_omitted": self._state.n_omitted,
-        }
+    def _named(self) -> Kernels:
+        return self._flow.kernels
 
     @property
-    def _n_pairs(self) -> int:
-        return self._flow.tally(self._state)["n_pairs"]
+    def _width(self) -> int | None:
+        return self._state.width
 
     @classmethod
     def _like(cls, other: Self) -> Self:
@@ -148,41 +130,13 @@ class SketchAccumulator(TwoSampleAccumulator):
 
     # -- merging -------------------------------------------------------------------------------
 
-    def __iadd__(self, other: Self) -> Self:
-        flow = self._flow
-        took = super().__iadd__(other)
-        if took is self and flow is not other._flow and self._state.bank is other._state.bank:
-            # The map came from the other: whatever is made like this one is like that one.
-            self._flow = other._flow
-        return took
-
     def _compared(self) -> dict[str, Any]:
         encoding = self.encoding
         columns = None if encoding is None else [(c.name, c.kind) for c in encoding.columns]
         return {"ratio": self.ratio, "cells": self._flow.pairing, "encoding": columns}
 
-    def _check_kernels(self, other: Self) -> None:
-        maps = self._state.bank, other._state.bank
-        if maps[0] is not None and maps[1] is not None:
-            same = maps[0] is maps[1] or _same_map(maps[0], maps[1])
-        else:  # rows that have no map yet take the other's, if they have no kernels of their own
-            given = [a._flow.kernels for a in (self, other)]
-            unfixed = [k for k, known in zip(given, maps, strict=True) if known is None]
-            same = given[0] == given[1] or unfixed == [None]
-        if not same:
-            raise InputError(
-                "Accumulators must have the same kernels and the same map to be added, and these "
-                "have not: bandwidths, scales and bins come from the first rows of each. Make the "
-                f"others with {self._name}.like(first)."
-            )
-
-    def _check_widths(self, other: Self) -> None:
-        ours, theirs = self._state.width, other._state.width
-        if None not in (ours, theirs) and ours != theirs:
-            raise InputError(
-                "Accumulators must be of rows with the same number of columns to be added, got "
-                f"{ours} and {theirs}."
-            )
+    def _same_map(self, other: Self) -> bool:
+        return _equal_maps(self._state.bank, other._state.bank)
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -203,9 +157,6 @@ class SketchAccumulator(TwoSampleAccumulator):
             "kernels": None if known else kernels_to_plain(self._flow.kernels),
             "state": sketch_to_plain(self._state),
         }
-
-    def _check_body(self, path: str | os.PathLike[str], body: dict[str, Any]) -> None:
-        """Sums of bounded numbers can always be read back."""
 
     @classmethod
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
@@ -232,7 +183,7 @@ def _check_recipe(kernels: Kernels, encoding: Encoding | None) -> None:
         recipe.build()
 
 
-def _same_map(one: SketchMap, two: SketchMap) -> bool:
+def _equal_maps(one: Any, two: Any) -> bool:
     arrays = ("center", "spread", "landmarks", "pairs")
     return (
         (one.kernels, one.frequencies, one.key) == (two.kernels, two.frequencies, two.key)
