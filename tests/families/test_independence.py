@@ -11,6 +11,7 @@ from scipy import stats
 
 from nosplit import Blocks, Delta, Exact, Gaussian, InputError, Linear, Split, independence_test
 from nosplit.families.independence import HsicUnits
+from nosplit.families.permuted import permuted_statistics
 from nosplit.kernels import Laplace
 from nosplit.kernels.derived.tensor import Tensor, TensorBank, default_tensors
 from nosplit.pairs.dealing import Natural, shuffled
@@ -204,7 +205,10 @@ def test_dependence_is_found(shape):
     result = independence_test(x, y)
     assert result.reject(0.01)
     assert (result.calibration, result.pairs, result.method) == ("exact", "complete", "adaptive")
-    assert (result.n_units, result.n_used, result.n_left_out) == (25, 200, 0)
+    assert (result.n_units, result.n_used, result.n_left_out) == (200, 200, 0)
+    units = independence_test(x, y, unit_size=10)
+    assert (units.n_units, units.n_used) == (20, 200)
+    assert units.reject(0.01)
 
 
 def test_categories_by_any_name():
@@ -293,3 +297,58 @@ def test_independence_iv():
     refuse(r"`kernels` must hold pairs \(k, l\)", kernels=[Gaussian(1.0)])
     refuse('`pairs="complete"` has no normal limit', pairs="complete", calibration="asymptotic")
     refuse("`calibration` must be one of", calibration="wild")
+
+
+# -- few observations, permuted all together -------------------------------------------------------
+
+
+def test_permuted_statistics_against_plain_loops():
+    """Means over all permutations are 0, and the observed ones those of the formula."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
+    bank = TensorBank((Tensor(Gaussian(1.0), Laplace(2.0)), Tensor(Linear(), Linear())))
+
+    class Every:
+        left = itertools.permutations(range(5))
+
+        def permutation(self, n):
+            return np.array(next(self.left))
+
+    drawn = permuted_statistics(x, y, bank, 120, Every(), numbers=True)
+    every, flat = drawn.tau[1:], drawn.flat_tau[1:]  # the first is the data, once more
+    np.testing.assert_allclose(every.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(flat.mean(axis=0), 0.0, atol=1e-12)
+    J = np.eye(5) - 0.2
+    for u, tensor in enumerate(bank.kernels):
+        K, L = J @ tensor.x.tile(x, x) @ J, J @ tensor.y.tile(y, y) @ J
+        for f, place in enumerate(itertools.permutations(range(5))):
+            found = np.sum(K * L[np.ix_(place, place)]) - np.trace(K) * np.trace(L) / 4.0
+            assert every[f, u] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
+        off = ~np.eye(5, dtype=bool)
+        assert drawn.cov[u, u] == pytest.approx(np.mean(K[off] ** 2) * np.mean(L[off] ** 2))
+    # Distance covariance, by its definition.
+    A, B = (J @ np.sqrt(((v[:, None] - v) ** 2).sum(axis=2)) @ J for v in (x, y))
+    found = np.sum(A * B) - np.trace(A) * np.trace(B) / 4.0
+    assert drawn.flat_tau[0, 1] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
+
+
+def test_few_observations_keep_the_level():
+    rng = np.random.default_rng(8)
+    hits = sum(
+        independence_test(
+            rng.standard_t(3, (20, 2)),
+            rng.integers(0, 4, (20, 1)) + 0.1,
+            calibration=Exact(19),
+            rng=trial,
+        ).reject(0.05)
+        for trial in range(300)
+    )
+    assert hits <= stats.binom.isf(1e-3, 300, 0.05)
+
+
+def test_weak_columns_beside_loud_ones_are_found():
+    """Units of eight found none of 60 such samples of 80 rows, and distance covariance four."""
+    rng = np.random.default_rng(1)
+    z, noise = rng.normal(size=(150, 1)), rng.normal(size=(4, 150, 1))
+    x, y = (np.hstack([3.0 * a, 0.5 * b + 0.4 * z]) for a, b in (noise[:2], noise[2:]))
+    assert independence_test(x, y).reject(0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nosplit._support.checks import Seed, check_flags, check_rng
-from nosplit.api.ways.observations import VariablesInMemory
+from nosplit.api.ways.observations import UNIT_SIZE, VariablesInMemory
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
@@ -41,14 +41,15 @@ def independence_test(
     strata: Any = None,
     workers: int | None = None,
     progress: bool = False,
-    unit_size: int = 8,
+    unit_size: int = UNIT_SIZE,
     device: Any = None,
 ) -> TestResult:
     """Test whether two variables that were observed together are independent.
 
     The statistics are Hilbert–Schmidt independence criteria (Gretton et al. 2007) of products of
     kernels, which are combined by learning, on the same data, all of it (Section 3 of the paper).
-    Under exact calibration y is permuted inside small units of observations.
+    Under exact calibration y is permuted: among all observations where there are 200 or fewer and
+    the defaults are kept, inside small units of them elsewhere.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def independence_test(
         As in `two_sample_test`: pairs of units. "sketch": sums over the units of cells, for every
         shift of y, which "auto" takes where all pairs do not fit the budget.
     calibration : Exact or name
-        "exact" (y permuted inside units), "asymptotic" (closed form) or "auto". Exact over the
+        "exact" (y permuted), "asymptotic" (closed form) or "auto". Exact over the
         draws if the pairs of one variable, x or y, are independent of each other under H₀. Where
         rows of both depend on those before them, rows far apart are used alone; the result is then
         approximate, its calibration is "thinned", and there is a `DependentRowsWarning`.
@@ -88,7 +89,8 @@ def independence_test(
     progress : bool
         Show a progress bar on the terminal.
     unit_size : int
-        Observations to a unit, about; fewer where there would not be two units.
+        Observations to a unit, about; fewer where there would not be two units. Another than the
+        default cuts units of few observations, too.
     device : str or torch.device, optional
         Where sketches are made: "cuda" moves rows to a GPU. Those of tensors are made where they
         lie; few rows are compared in memory. Needs `nosplit[torch]`.

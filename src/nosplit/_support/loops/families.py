@@ -8,7 +8,28 @@ import numpy as np
 
 from nosplit._support.loops.jit import compiled
 
-__all__ = ["add_rounded", "add_shifted", "add_stein_waves"]
+__all__ = ["add_rounded", "add_shifted", "add_stein_waves", "permuted_sums"]
+
+
+@compiled
+def permuted_sums(K: Any, L: Any, u: Any, v: Any, draws: Any, out: Any) -> None:
+    """Σ K[i, j, u] · L[π(i), π(j), v] over all i and j, for every permutation and pair (u, v).
+
+    K and L, (n, n, kernels), are symmetric.
+    """
+    n, d = len(K), len(u)
+    for f in range(len(draws)):
+        place, into = draws[f], out[f]
+        for k in range(d):
+            into[k] = 0.0
+        for i in range(n):
+            left, right = K[i], L[place[i]]
+            for j in range(i):
+                a, b = left[j], right[place[j]]
+                for k in range(d):
+                    into[k] += 2.0 * a[u[k]] * b[v[k]]
+            for k in range(d):
+                into[k] += left[i][u[k]] * right[place[i]][v[k]]
 
 
 @compiled

@@ -23,19 +23,24 @@ from nosplit.engines.families.independence import (
     sketched_independence,
     thinned,
 )
-from nosplit.families.fitting import fit_tensors
+from nosplit.families.fitting import fit_tensors, tensors_for
 from nosplit.families.independence import HsicUnits, check_unit_size
+from nosplit.families.permuted import permuted_statistics
 from nosplit.inference.outcome import Tested, of_unnamed
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import run
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
 from nosplit.pairs.pairing import Sketch
 
-__all__ = ["VariablesInMemory"]
+__all__ = ["UNIT_SIZE", "VariablesInMemory"]
+
+# Observations to a unit, about, and how many of them are permuted without any units.
+UNIT_SIZE, FEW_ROWS = 8, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +124,8 @@ class VariablesInMemory:
         if isinstance(plan.pairing, Sketch):
             tested = self._by_sketch(unit_size, cut, sizes, plan, rng, workers)
         else:
-            tested = self._by_units(cut, sizes, plan, rng, workers, progress)
+            few = self._permuted(unit_size, plan, rng) if cut is None else None
+            tested = few or self._by_units(cut, sizes, plan, rng, workers, progress)
         tested = replace(tested, outcome=thinned(tested.outcome, self.lag))
         result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
         return result if cut is None else replace(result, design=cut.said)
@@ -153,6 +159,31 @@ class VariablesInMemory:
         kernels, method = asked.kernels, asked.method
         return sketched_independence(observed, kernels, sizes, plan, method, rng, shuffle, workers)
 
+    def _permuted(self, unit_size: int, plan: Plan, rng: np.random.Generator) -> Tested | None:
+        """Permute y among all of few observations, if nobody asked for anything else.
+
+        None also where a kernel sees no difference between any of them.
+        """
+        x, y, n, asked = self.x, self.y, len(self.x.rows), self.asked
+        chosen = asked.kernels is None and asked.method is None and asked.pairs == "auto"
+        if not chosen or n > FEW_ROWS or not plan.flips or not asked.shuffle:
+            return None
+        if unit_size != UNIT_SIZE:
+            return None
+        kinds = x.discrete, y.discrete
+        bank = TensorBank(tensors_for(None, x.rows, y.rows, kinds))
+        numbers = kinds == (False, False)
+        drawn = permuted_statistics(x.rows, y.rows, bank, plan.flips, rng, numbers=numbers)
+        if drawn is None:
+            return None
+        outcome = of_unnamed(test_draws(drawn, None, plan.pairs))
+        return Tested(outcome, bank.kernels, n, n, self._encodings)
+
+    @property
+    def _encodings(self) -> Any:
+        known = self.x.encoding, self.y.encoding
+        return None if known == (None, None) else known
+
     def _by_units(
         self,
         cut: StrataUnits | None,
@@ -178,7 +209,5 @@ class VariablesInMemory:
         units = replace(units, bank=TensorBank(fitted))
         outcome = run(units, self.asked.method, plan, rng, workers, progress)
         outcome = of_unnamed(outcome) if kernels is None else outcome
-        encodings = x.encoding, y.encoding
-        known = None if encodings == (None, None) else encodings
         n_used = n if cut is None else len(cut.rows)
-        return Tested(outcome, fitted, units.n_units, n_used, known)
+        return Tested(outcome, fitted, units.n_units, n_used, self._encodings)

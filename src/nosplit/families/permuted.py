@@ -1,0 +1,105 @@
+"""Few observations of two variables: y is permuted among all of them, and no units are cut.
+
+Units of eight observations cost a third of the data's worth: pairs inside of them are not looked
+at, and each is centred by itself. Where observations are few, all pairs under all permutations
+are affordable. With centred kernel matrices K and L a statistic is Σ K_ij L_π(i)π(j), less its mean
+over all permutations, tr K · tr L / (n - 1).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.types import Array, Index
+from nosplit.families.pooled import Pooled
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.pairs.statistics import DrawnStatistics
+
+__all__ = ["permuted_statistics"]
+
+# Of the largest eigenvalue: what is added where a linear kernel's spectrum is flattened.
+WHITENED = 1e-2
+
+
+def permuted_statistics(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    bank: TensorBank,
+    flips: int,
+    rng: np.random.Generator,
+    *,
+    numbers: bool,
+) -> DrawnStatistics | None:
+    """Statistics of product kernels under permutations of y; None where a kernel is constant.
+
+    Parameters
+    ----------
+    x, y : array, shape (n, p) and (n, q)
+        The variables.
+    bank : TensorBank
+        The product kernels.
+    flips : int
+        Random permutations.
+    rng : Generator
+        Source of them.
+    numbers : bool
+        Whether both variables are numbers throughout: linear dependence of many columns is then
+        looked at by whitened linear kernels, and by distances as in distance covariance.
+    """
+    n = len(x)
+    draws = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(flips))])
+    K, L = (_grams(v, own) for v, own in ((x, bank.factors[0]), (y, bank.factors[1])))
+    tau, cov = _statistics(K, L, bank.places, draws)
+    if not np.isfinite(cov).all() or not (np.diagonal(cov) > 0).all():
+        return None
+    n_pairs = n * (n - 1) // 2
+    if not numbers:
+        return DrawnStatistics(tau, cov, n, n_pairs)
+    both = np.arange(2)
+    flat_tau, flat_cov = _statistics(_broad(x), _broad(y), (both, both), draws)
+    if not (np.diagonal(flat_cov) > 0).all():
+        return None
+    return DrawnStatistics(tau, cov, n, n_pairs, flat_tau, flat_cov)
+
+
+def _grams(rows: NDArray[Any], bank: Bank) -> Array:
+    """Centred kernel matrices, (d, n, n)."""
+    every = range(len(rows))
+    return _centred(Pooled(rows, bank).kernel_values(every, every))
+
+
+def _centred(K: Array) -> Array:
+    K = K - K.mean(axis=-1, keepdims=True)
+    return np.asarray(K - K.mean(axis=-2, keepdims=True))
+
+
+def _broad(rows: NDArray[Any]) -> Array:
+    """Centred matrices of a whitened linear kernel and of minus the distance, (2, n, n)."""
+    rows = np.asarray(rows, dtype=np.float64)
+    centred = rows - rows.mean(axis=0)
+    U, s, _ = np.linalg.svd(centred, full_matrices=False)
+    squares = s * s
+    flat = U * (squares / (squares + WHITENED * max(squares[0], np.finfo(float).tiny)))
+    apart = np.sqrt(np.sum((rows[:, None] - rows[None]) ** 2, axis=-1))
+    return np.stack([flat @ U.T, _centred(-apart)])
+
+
+def _statistics(
+    K: Array, L: Array, places: tuple[Index, Index], draws: Index
+) -> tuple[Array, Array]:
+    """Statistics under all permutations, (F, d), and their covariance, which none changes."""
+    from nosplit._support.loops.families import permuted_sums
+
+    n, (u, v) = K.shape[1], places
+    m = n * (n - 1)
+    sums = np.empty((len(draws), len(u)))
+    permuted_sums(*(np.ascontiguousarray(np.moveaxis(A, 0, 2)) for A in (K, L)), u, v, draws, sums)
+    traces = np.trace(K, axis1=1, axis2=2)[u] * np.trace(L, axis1=1, axis2=2)[v]
+    apart = ~np.eye(n, dtype=np.bool_)
+    k, l = (A[:, apart] @ A[:, apart].T / m for A in (K, L))
+    tau = (sums - traces / (n - 1)) / np.sqrt(2.0 * m)
+    return tau, np.asarray(k[np.ix_(u, u)] * l[np.ix_(v, v)])
