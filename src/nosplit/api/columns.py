@@ -44,9 +44,10 @@ def column_tests(
     """Test every column of two samples for a difference of its distribution.
 
     A column is seen by its distribution function (Anderson-Darling), by fine bins and by scores
-    of place and spread; of categories their frequencies. P-values are exact. They are adjusted
-    for all columns by step-down max-T over the same draws (Westfall and Young), which gains where
-    columns depend on one another; by Holm; and by Benjamini and Hochberg.
+    of place and spread; of categories their frequencies. P-values are exact, as in
+    `two_sample_test`. They are adjusted for all columns by step-down max-T over the same draws
+    (Westfall and Young), which gains where columns depend on one another; by Holm; and by Benjamini
+    and Hochberg.
 
     Parameters
     ----------

@@ -47,11 +47,11 @@ def k_sample_test(
 ) -> KSampleResult:
     """Test whether several samples all come from one distribution, and which of them differ.
 
-    The overall test permutes the labels of all rows, and is exact. Every pair of samples is then
-    compared, or every sample with a control, each by draws that exchange these two samples only.
-    p-values are adjusted so that the probability of naming any two samples that are alike is at
-    most the level: by closed testing for up to five samples, by Holm's rule with as many draws as
-    that needs for more.
+    The overall test permutes the labels of all rows, and is exact over those draws if rows are
+    independent. Every pair of samples is then compared, or every sample with a control, each by
+    draws that exchange these two samples only. p-values are adjusted so that the probability of
+    naming any two samples that are alike is at most the level: by closed testing for up to five
+    samples, by Holm's rule with as many draws as that needs for more.
 
     Parameters
     ----------

@@ -48,7 +48,8 @@ def profile(
 
     It holds sums over cells of rows, and no row. `two_sample_test(profile, new)` compares a new
     sample with it, exactly: rows of both must be independent, in any order. Several samples may be
-    compared with one profile; each test is exact, and they are not independent of each other.
+    compared with one profile; each test is exact over permutations of cells, and the tests are not
+    independent of each other.
 
     Parameters
     ----------

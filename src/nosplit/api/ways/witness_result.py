@@ -48,7 +48,7 @@ class WitnessResult:
     statistic : float
         Σ w Φ⁻¹(1 - p) over the folds, standard normal under H₀.
     log_pvalue : float
-        Natural logarithm of the p-value, which is exact.
+        Natural logarithm of the p-value, which is exact if rows are independent.
     folds : tuple of WitnessFold
         The folds that were tested, in their order.
     estimator : str

@@ -45,7 +45,7 @@ class ColumnTest(Described):
     statistic : float
         How far the best of its statistics lies beyond what chance gives, as a normal score.
     pvalue : float
-        Its own p-value: exact.
+        Its own p-value: exact over the draws of the test that it comes from.
     adjusted : float
         Adjusted for all columns by step-down max-T over the same draws (Westfall and Young).
     holm, bh : float
