@@ -17,6 +17,7 @@ from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import NUMBER, Raw, as_frame, is_table
 from nosplit.errors import InputError
+from nosplit.sketch.sums import NumberColumn
 
 __all__ = ["Columns", "Reader", "changed", "check_read", "settled_columns"]
 
@@ -86,20 +87,28 @@ class Reader:
             return None
         return [(column.name, column.center, column.scale) for column in encoding.columns]
 
-    def _plain(self, rows: Any) -> NDArray[np.float64] | None:
+    def columns(self, rows: Any) -> list[NumberColumn] | None:
         """Columns of Arrow that hold numbers only, with none missing; None for anything else."""
         if self._scales is None or not hasattr(rows, "schema") or not hasattr(rows, "num_rows"):
             return None
-        kinds = {field.name: str(field.type) for field in rows.schema}
-        found = np.empty((rows.num_rows, len(self._scales)))
-        for j, (name, center, scale) in enumerate(self._scales):
+        kinds, found = {field.name: str(field.type) for field in rows.schema}, []
+        for name, center, scale in self._scales:
             if kinds.get(name) not in PLAIN:
                 return None
             column = rows.column(name)
             if column.null_count:
                 return None
+            found.append((column.to_numpy().astype(np.float64, copy=False), center, scale))
+        return found
+
+    def _plain(self, rows: Any) -> NDArray[np.float64] | None:
+        """The same as rows, encoded."""
+        columns = self.columns(rows)
+        if columns is None:
+            return None
+        found = np.empty((rows.num_rows, len(columns)))
+        for j, (values, center, scale) in enumerate(columns):
             # The same operations as an encoding's, to the last bit.
-            values = column.to_numpy().astype(np.float64, copy=False)
             found[:, j] = (values - center) / scale
         return found
 

@@ -166,6 +166,11 @@ class SketchMap:
             parts.append(np.rint(np.clip(values, -1024.0, 1024.0) * STEP).astype(np.int64))
         return np.concatenate(parts, axis=1)
 
+    @cached_property
+    def of_numbers(self) -> bool:
+        """Whether columns of numbers are all that it needs: neither phases nor landmarks."""
+        return not (len(self.hashed) or self.others or any(b.categories for b in self.bins))
+
     # -- the numbers of a cell ---------------------------------------------------------------
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -16,7 +16,7 @@ from nosplit.errors import NonFiniteError
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.maps import STEP, SketchMap
 
-__all__ = ["BLOCK", "MULTIPLE", "CellSums", "sketch_rows", "total_of"]
+__all__ = ["BLOCK", "MULTIPLE", "CellSums", "NumberColumn", "sketch_rows", "total_of"]
 
 # Rows dealt at once, and rows whose waves are in the cache together.
 BLOCK, WAVES = 32_768, 1024
@@ -24,6 +24,10 @@ BLOCK, WAVES = 32_768, 1024
 ALL_PRODUCTS = 12
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
+
+
+# Numbers as they came, and what is taken off and divided by to encode them.
+NumberColumn = tuple[NDArray[np.float64], float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,54 +76,95 @@ class CellSums:
             self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
-        from nosplit._support.loops.sketch import add_all_pairs, add_bins, add_pairs, bin_places
+        from nosplit._support.loops.sketch import add_phases, bin_places, standardised_rows
 
         order = _by_cell(cells, len(self.features))
         cells = cells[order]
-        first = sketch.n_features - 4 * len(sketch.pairs)
-        edges, starts, counted = sketch.edges
+        edges, _, counted = sketch.edges
         places = np.empty((len(order), len(sketch.bins)), np.uint8)
         room = np.empty((WAVES, sketch.n_waves), np.float32)
         for start in range(0, len(order), WAVES):
             part = slice(start, start + WAVES)
             some = rows.take(order[part], axis=0)  # in the cache from here on
+            n, natural = len(some), np.arange(len(some))
             if sketch.bins:
-                bin_places(some, np.arange(len(some)), edges, counted, places[part])
-            self._add_features(sketch, some, cells[part], room)
-        if sketch.bins:
-            add_bins(places, cells, starts, self.bins)
-            products = sketch.products
-            F = len(products[1])
-            all_of_them = 4 * sketch.p * sketch.p <= ALL_PRODUCTS * F
-            add = add_all_pairs if all_of_them else add_pairs
-            add(places, cells, *products, F, first, self.features)
+                bin_places(some, natural, edges, counted, places[part])
+            scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+            if not standardised_rows(some, natural, sketch.center, sketch.scale, scaled):
+                raise NonFiniteError("Values of rows are not finite.")
+            turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
+            if len(sketch.hashed):
+                add_phases(some, natural, sketch.hashed, sketch.phases, turns)
+            self._add_features(sketch, scaled[:n], turns[:n], cells[part])
+        self._add_places(sketch, places, cells)
         if sketch.others:
+            first = sketch.n_features - 4 * len(sketch.pairs)
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
             np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
 
-    def _add_features(
-        self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any], room: NDArray[np.float32]
+    def add_columns(
+        self, sketch: SketchMap, columns: Sequence[NumberColumn], cells: NDArray[Any]
     ) -> None:
-        from nosplit._support.loops.sketch import (
-            add_coordinates,
-            add_phases,
-            add_waves,
-            standardised_rows,
-        )
+        """Add rows that come as columns of numbers: the same sums, without making rows of them.
 
-        F, n, order = sketch.n_waves, len(rows), np.arange(len(rows))
+        The map must have neither phases nor landmarks (`of_numbers`).
+        """
+        from nosplit._support.loops.sketch import standardised_column
+
+        order = _by_cell(cells, len(self.features))
+        cells, n = cells[order], len(order)
+        none, edges = np.zeros(0), sketch.edges[0]
+        places = np.empty((n, len(sketch.bins)), np.uint8)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-        if not standardised_rows(rows, order, sketch.center, sketch.scale, scaled):
-            raise NonFiniteError("Values of rows are not finite.")
+        for j, (values, *encoded) in enumerate(columns):
+            own = edges[j] if sketch.bins else none
+            standard = np.array([sketch.center[j], sketch.scale[j]])
+            if not standardised_column(
+                values, order, np.array(encoded), standard, own, j, places, scaled
+            ):
+                raise NonFiniteError("Values of rows are not finite.")
+        room = np.empty((WAVES, sketch.n_waves), np.float32)
+        for start in range(0, n, WAVES):
+            part = scaled[start : start + WAVES]
+            turns = np.matmul(part, sketch.turns, out=room[: len(part)])
+            count = min(WAVES, n - start)
+            own_cells = cells[start : start + WAVES]
+            self._add_features(sketch, part[:count], turns[:count], own_cells)
+        self._add_places(sketch, places, cells)
+
+    def _add_features(
+        self,
+        sketch: SketchMap,
+        scaled: NDArray[np.float32],
+        turns: NDArray[np.float32],
+        cells: NDArray[Any],
+    ) -> None:
+        """Add waves and coordinates of rows that are in the order of their cells."""
+        from nosplit._support.loops.sketch import add_coordinates, add_waves
+
+        F = sketch.n_waves
         if F:
-            turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
-            if len(sketch.hashed):
-                add_phases(rows, order, sketch.hashed, sketch.phases, turns)
             total = np.zeros(2 * F, np.int32)
-            add_waves(turns[:n], cells, F, np.float32(STEP), total, self.features)
+            add_waves(turns, cells, F, np.float32(STEP), total, self.features)
         if len(sketch.coordinates):
             step = np.float64(STEP)
-            add_coordinates(scaled[:n], cells, sketch.coordinates, step, 2 * F, self.features)
+            add_coordinates(scaled, cells, sketch.coordinates, step, 2 * F, self.features)
+
+    def _add_places(
+        self, sketch: SketchMap, places: NDArray[np.uint8], cells: NDArray[Any]
+    ) -> None:
+        """Add bins, and products of the scores of pairs of columns."""
+        from nosplit._support.loops.sketch import add_all_pairs, add_bins, add_pairs
+
+        if not sketch.bins:
+            return
+        add_bins(places, cells, sketch.edges[1], self.bins)
+        products = sketch.products
+        F = len(products[1])
+        all_of_them = 4 * sketch.p * sketch.p <= ALL_PRODUCTS * F
+        add = add_all_pairs if all_of_them else add_pairs
+        first = sketch.n_features - F
+        add(places, cells, *products, F, first, self.features)
 
 
 def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:

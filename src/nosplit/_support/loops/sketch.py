@@ -16,6 +16,7 @@ __all__ = [
     "add_phases",
     "add_waves",
     "bin_places",
+    "standardised_column",
     "standardised_rows",
 ]
 
@@ -42,6 +43,42 @@ def standardised_rows(rows: Any, order: Any, center: Any, scale: Any, out: Any) 
             scaled = (value - middle) * factor
             near = FAR if scaled > FAR else scaled
             out[r, j] = -FAR if near < -FAR else near
+    return finite
+
+
+@compiled
+def standardised_column(
+    values: Any,
+    order: Any,
+    encoded: Any,
+    standard: Any,
+    edges: Any,
+    j: int,
+    places: Any,
+    out: Any,
+) -> bool:
+    """One column in the given order: its bins and its standardised numbers; whether all are finite.
+
+    `encoded` is what is taken off and divided by first, `standard` what is taken off and multiplied
+    by then. Without edges there are no bins.
+    """
+    n = np.uint64(len(order))
+    own, place = np.empty(SOME), np.empty(SOME, np.uint64)
+    finite = True
+    for start in range(np.uint64(0), n, SOME):
+        count = min(SOME, n - start)
+        for r in range(count):
+            own[r] = (values[np.uint64(order[start + r])] - encoded[0]) / encoded[1]
+        for r in range(count):
+            value = own[r]
+            finite &= np.abs(value) <= LARGEST
+            scaled = (value - standard[0]) * standard[1]
+            near = FAR if scaled > FAR else scaled
+            out[start + r, j] = -FAR if near < -FAR else near
+        if len(edges):
+            _search(own[:count], edges, place)
+            for r in range(count):
+                places[start + r, j] = place[r]
     return finite
 
 

@@ -76,10 +76,13 @@ class SketchTask:
             self._add(sums, side, _part(rows, start, start + ROWS), first + start)
 
     def _add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
-        numbers = self.reader(rows, self.names[side], first)
-        cells = self.deal(side).cell_of(first, len(numbers))
+        columns = self.reader.columns(rows) if self.map.of_numbers else None
+        cells = self.deal(side).cell_of(first, len(rows))
         try:
-            sums.add(self.map, numbers, cells)
+            if columns is None:
+                sums.add(self.map, self.reader(rows, self.names[side], first), cells)
+            else:
+                sums.add_columns(self.map, columns, cells)
         except NonFiniteError:
             self.reader.blame(rows, self.names[side], first)
             raise
