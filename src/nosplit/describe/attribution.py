@@ -63,6 +63,11 @@ class ColumnEffect(NamedTuple):
         """The share in percent, from 0 to 100: what is beyond is noise."""
         return round(100.0 * min(max(self.share, 0.0), 1.0))
 
+    @property
+    def low(self) -> float:
+        """The share less its standard error: what it is ranked by, so that noise comes last."""
+        return self.share - self.error
+
 
 def attribute(
     x: NDArray[Any],

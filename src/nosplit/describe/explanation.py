@@ -112,8 +112,8 @@ class Explanation:
         return whole
 
     def ranked(self) -> tuple[ColumnEffect, ...]:
-        """The columns, those that carry most first."""
-        return tuple(sorted(self.columns, key=lambda column: -column.carried))
+        """The columns, those that carry most first, less what may be noise."""
+        return tuple(sorted(self.columns, key=lambda column: -column.low))
 
     def top_rows(self, k: int = 5) -> TopRows:
         """The k rows of either sample that the witness function separates most.

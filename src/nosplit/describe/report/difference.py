@@ -81,7 +81,7 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     """The columns that carry the difference, and rows that stand out."""
     samples = data.samples
     place = _places_explained(told, samples[0])
-    ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].carried)
+    ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].low)
     figures = [
         column_figure(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
     ]
