@@ -57,6 +57,45 @@ def test_sums_against_numpy():
             assert np.array_equal(found, np.bincount(place, minlength=len(bins)))
 
 
+@pytest.mark.parametrize("kernels", [None, [Laplace(2.0), Linear()]])
+def test_columns_give_the_sums_of_rows(kernels):
+    rng = np.random.default_rng(0)
+    rows, center, scale = rng.normal(size=(2100, 3)), [0.5, -1.0, 2.0], [2.0, 0.1, 1.0]
+    encoded = (rows - center) / scale
+    sketch, deal = a_map(encoded[:500], kernels), Deal(2100, 20, 100, key=5)
+    whole = sketch_rows(sketch, encoded, deal)
+    found = CellSums.empty(sketch, 100)
+    for start in range(0, 2100, 700):
+        part = rows[start : start + 700].T
+        columns = [(np.ascontiguousarray(part[j]), center[j], scale[j]) for j in range(3)]
+        found.add_columns(sketch, columns, deal.cell_of(start, 700))
+    assert sketch.of_numbers
+    assert np.array_equal(found.features, whole.features)
+    assert np.array_equal(found.bins, whole.bins)
+    columns[1][0][deal.cell_of(1400, 700).argmin()] = np.nan
+    with pytest.raises(NonFiniteError):
+        found.add_columns(sketch, columns, deal.cell_of(1400, 700))
+
+
+def test_all_products_against_those_that_are_picked():
+    from nosplit._support.loops.sketch import add_all_pairs, add_pairs
+
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 9, (1500, 5)).astype(np.uint8)
+    cells = np.sort(rng.integers(0, 4, 1500)).astype(np.int32)  # runs of one cell, and longer ones
+    scores = rng.integers(-1000, 1000, (5, 9, 2)).astype(np.int32)
+    left, right = (rng.integers(0, 10, 30).astype(np.uint32) for _ in range(2))
+    found = np.zeros((2, 4, 33), np.int64)
+    for add, sums in zip((add_pairs, add_all_pairs), found, strict=True):
+        add(places, cells, scores, left, right, 30, 3, sums)
+    row = scores[np.arange(5), places].reshape(1500, 10)
+    expected = [
+        (row[cells == c][:, left] * row[cells == c][:, right]).sum(axis=0) for c in range(4)
+    ]
+    assert np.array_equal(found[0][:, 3:], expected)
+    assert np.array_equal(found[0], found[1])
+
+
 def test_landmarks_stand_in_for_kernels_without_frequencies():
     rows = np.random.default_rng(0).normal(size=(900, 2))
     kernel = Polynomial(2, offset=1.0)
