@@ -53,7 +53,9 @@ def _words_on_columns(held: int, total: int, alpha: float) -> str:
             f"No column differs by itself at level {alpha:g}. A difference may still be in how "
             "columns go together."
         )
-    rest = f"{total - held:,} of {total:,} columns show none by themselves. " * (held < total)
+    others = total - held
+    none = "shows none by itself" if others == 1 else "show none by themselves"
+    rest = f"{others:,} of {total:,} columns {none}. " * (others > 0)
     return (
         f"Columns with a difference of their own, the largest first. {rest}The p-values hold for "
         "all columns together. Told apart: how often the best rule on the column alone would tell "
