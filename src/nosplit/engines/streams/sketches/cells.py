@@ -10,23 +10,22 @@ sums are sums of integers, they are the same whatever the batches.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Index
+from nosplit.engines.streams.sketches.runs import FEW, BlockCounts, two_by_two
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["BlockSums", "two_by_two"]
-
-# Blocks that there is room for at first.
-FEW = 64
+__all__ = ["BlockSums"]
 
 
 @dataclass(frozen=True, eq=False)
-class BlockSums:
+class BlockSums(BlockCounts):
     """Blocks of a stream.
 
     Attributes
@@ -54,13 +53,10 @@ class BlockSums:
     x: CellSums | None = None
     y: CellSums | None = None
 
-    def __len__(self) -> int:
-        return len(self.counts)
-
     @property
     def n_groups(self) -> int:
-        """Groups in all blocks."""
-        return int(self.counts.sum())
+        """Groups in all blocks, which are their units."""
+        return self.n_units
 
     @property
     def cells(self) -> tuple[CellSums, CellSums]:
@@ -91,29 +87,13 @@ class BlockSums:
         count = len(x) // self.ratio[0]
         if not count:
             return self
-        blocks = self
-        while blocks._needed(count) > blocks.most:
-            blocks = blocks.halved()
-        done = blocks._open
-        place = (done + np.arange(count)) // blocks.length
-        first = len(blocks) - bool(done)
+        blocks, first, place = self._dealt(count)
         with one_blas_thread():
             parts = [
                 blocks._sums(rows, place, size)
                 for rows, size in zip((x, y), self.ratio, strict=True)
             ]
         return blocks._with(first, np.bincount(place), parts)
-
-    @property
-    def _open(self) -> int:
-        """Groups in the last block, if it is not full."""
-        last = int(self.counts[-1]) if len(self) else 0
-        return last if last < self.length else 0
-
-    def _needed(self, count: int) -> int:
-        """Blocks there would be with so many groups more."""
-        done = self._open
-        return len(self) - bool(done) - (-(done + count) // self.length)
 
     def _sums(self, rows: NDArray[Any], place: NDArray[Any], size: int) -> CellSums:
         sums = CellSums.empty(self.sketch, (int(place[-1]) + 1) * size)
@@ -129,36 +109,24 @@ class BlockSums:
                 side = _roomier(side, min(self.most, max(FEW, 2 * total)) * size)
             _part(side, first * size, total * size).__iadd__(part)
             sides.append(side)
-        more = np.zeros(total, np.int64)
-        more[: len(self)] = self.counts
-        more[first:] += counts
-        return replace(self, counts=more, x=sides[0], y=sides[1])
+        counts = self._counts_with(first, counts)
+        return replace(self, counts=counts, x=sides[0], y=sides[1])
 
     # -- fewer blocks ------------------------------------------------------------------------
 
-    def halved(self) -> BlockSums:
+    def halved(self) -> Self:
         """Neighbouring blocks merged two by two: half as many, twice as long."""
         x, y = (_merged(s, size) for s, size in zip(self.cells, self.ratio, strict=True))
         return replace(
             self, length=2 * self.length, counts=two_by_two(self.counts[:, None])[:, 0], x=x, y=y
         )
 
-    def followed_by(self, other: BlockSums) -> BlockSums:
-        """These blocks, then those of another stream with the same map; neither is changed."""
-        ours, theirs = self, other
-        while ours.length < theirs.length:
-            ours = ours.halved()
-        while theirs.length < ours.length:
-            theirs = theirs.halved()
+    def _joined(self, other: Self, counts: Index) -> Self:
         x, y = (
             CellSums(np.concatenate([a.features, b.features]), np.concatenate([a.bins, b.bins]))
-            for a, b in zip(ours.cells, theirs.cells, strict=True)
+            for a, b in zip(self.cells, other.cells, strict=True)
         )
-        counts = np.concatenate([ours.counts, theirs.counts])
-        joined = replace(ours, counts=counts, x=x, y=y)
-        while len(joined) > joined.most:
-            joined = joined.halved()
-        return joined
+        return replace(self, counts=counts, x=x, y=y)
 
 
 def _part(sums: CellSums, start: int, stop: int) -> CellSums:
@@ -194,10 +162,3 @@ def _merged(sums: CellSums, size: int) -> CellSums:
         by_block = part.reshape(len(part) // size, size * part.shape[1])
         new.append(two_by_two(by_block).reshape(-1, part.shape[1]))
     return CellSums(*new)
-
-
-def two_by_two(values: NDArray[Any]) -> NDArray[Any]:
-    """Sums of neighbouring rows; a last one without a neighbour stays alone."""
-    half = values[::2].copy()
-    half[: len(values) // 2] += values[1::2]
-    return half

@@ -8,23 +8,91 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Index
-from nosplit.engines.streams.sketches.cells import two_by_two
 from nosplit.pairs.loop import one_blas_thread
 
-__all__ = ["RunSums"]
+__all__ = ["BlockCounts", "RunSums", "two_by_two"]
 
 # Blocks that there is room for at first.
 FEW = 64
 
 
+def two_by_two(values: NDArray[Any]) -> NDArray[Any]:
+    """Sums of neighbouring rows; a last one without a neighbour stays alone."""
+    half = values[::2].copy()
+    half[: len(values) // 2] += values[1::2]
+    return half
+
+
+class BlockCounts:
+    """Units in the blocks of a stream: all are full but the last, and those where streams met."""
+
+    most: int
+    length: int
+    counts: Index
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def n_units(self) -> int:
+        """Units in all blocks."""
+        return int(self.counts.sum())
+
+    def halved(self) -> Self:
+        """Neighbouring blocks merged two by two: half as many, twice as long."""
+        raise NotImplementedError
+
+    def _joined(self, other: Self, counts: Index) -> Self:
+        """These blocks, then others of the same length."""
+        raise NotImplementedError
+
+    def _dealt(self, count: int) -> tuple[Self, int, Index]:
+        """Blocks with room for more units, the first that takes one in, and that of each unit."""
+        blocks = self
+        while blocks._needed(count) > blocks.most:
+            blocks = blocks.halved()
+        place = (blocks._open + np.arange(count)) // blocks.length
+        return blocks, len(blocks) - bool(blocks._open), place
+
+    @property
+    def _open(self) -> int:
+        """Units in the last block, if it is not full."""
+        last = int(self.counts[-1]) if len(self) else 0
+        return last if last < self.length else 0
+
+    def _needed(self, count: int) -> int:
+        """Blocks there would be with so many units more."""
+        done = self._open
+        return len(self) - bool(done) - (-(done + count) // self.length)
+
+    def _counts_with(self, first: int, counts: Index) -> Index:
+        """Units in all blocks, with more in those from `first` on."""
+        more = np.zeros(first + len(counts), np.int64)
+        more[: len(self)] = self.counts
+        more[first:] += counts
+        return more
+
+    def followed_by(self, other: Self) -> Self:
+        """These blocks, then those of another stream with the same map; neither is changed."""
+        ours, theirs = self, other
+        while ours.length < theirs.length:
+            ours = ours.halved()
+        while theirs.length < ours.length:
+            theirs = theirs.halved()
+        joined = ours._joined(theirs, np.concatenate([ours.counts, theirs.counts]))
+        while len(joined) > joined.most:
+            joined = joined.halved()
+        return joined
+
+
 @dataclass(frozen=True, eq=False)
-class RunSums:
+class RunSums(BlockCounts):
     """Blocks of a stream.
 
     Attributes
@@ -48,14 +116,6 @@ class RunSums:
     counts: Index = field(default_factory=lambda: np.zeros(0, np.int64))
     room: NDArray[np.int64] | None = None
 
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    @property
-    def n_units(self) -> int:
-        """Units in all blocks."""
-        return int(self.counts.sum())
-
     @property
     def numbers(self) -> NDArray[np.int64]:
         """Sums of the blocks, (N, width); not copied."""
@@ -71,25 +131,10 @@ class RunSums:
         """
         if not count:
             return self
-        blocks = self
-        while blocks._needed(count) > blocks.most:
-            blocks = blocks.halved()
-        done = blocks._open
-        place = (done + np.arange(count)) // blocks.length
+        blocks, first, place = self._dealt(count)
         with one_blas_thread():
             part = sums(place, int(place[-1]) + 1)
-        return blocks._with(len(blocks) - bool(done), np.bincount(place), part)
-
-    @property
-    def _open(self) -> int:
-        """Units in the last block, if it is not full."""
-        last = int(self.counts[-1]) if len(self) else 0
-        return last if last < self.length else 0
-
-    def _needed(self, count: int) -> int:
-        """Blocks there would be with so many units more."""
-        done = self._open
-        return len(self) - bool(done) - (-(done + count) // self.length)
+        return blocks._with(first, np.bincount(place), part)
 
     def _with(self, first: int, counts: NDArray[Any], part: NDArray[np.int64]) -> RunSums:
         """Add sums to the blocks from `first` on."""
@@ -99,28 +144,12 @@ class RunSums:
             room = np.zeros((size, self.width), np.int64)
             room[: len(self)] = self.numbers
         room[first:total] += part
-        more = np.zeros(total, np.int64)
-        more[: len(self)] = self.counts
-        more[first:] += counts
-        return replace(self, counts=more, room=room)
+        return replace(self, counts=self._counts_with(first, counts), room=room)
 
-    def halved(self) -> RunSums:
+    def halved(self) -> Self:
         """Neighbouring blocks merged two by two: half as many, twice as long."""
         counts = two_by_two(self.counts[:, None])[:, 0]
         return replace(self, length=2 * self.length, counts=counts, room=two_by_two(self.numbers))
 
-    def followed_by(self, other: RunSums) -> RunSums:
-        """These blocks, then those of another stream with the same map; neither is changed."""
-        ours, theirs = self, other
-        while ours.length < theirs.length:
-            ours = ours.halved()
-        while theirs.length < ours.length:
-            theirs = theirs.halved()
-        joined = replace(
-            ours,
-            counts=np.concatenate([ours.counts, theirs.counts]),
-            room=np.concatenate([ours.numbers, theirs.numbers]),
-        )
-        while len(joined) > joined.most:
-            joined = joined.halved()
-        return joined
+    def _joined(self, other: Self, counts: Index) -> Self:
+        return replace(self, counts=counts, room=np.concatenate([self.numbers, other.numbers]))
