@@ -37,7 +37,7 @@ def _lag(rows: torch.Tensor) -> int:
     columns = torch.nonzero(torch.cat(alike))[:, 0]
     if not len(columns):
         return 0
-    some = torch.from_numpy(serial_rows(n)).to(device)
+    some = torch.tensor(serial_rows(n), device=device)  # copied: it must not be written to
     looked_at = as_array(rows[some][:, columns]).astype(np.float64)
     return correlated_rows(looked_at, n, rows.shape[1])
 
