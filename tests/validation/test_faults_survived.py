@@ -21,6 +21,7 @@ from nosplit import TwoSampleAccumulator, load_accumulator, load_profile, two_sa
 from nosplit.engines.streams.adjacent import AdjacentAccumulator
 from nosplit.errors import FileError, InputError
 from nosplit.experiments.running import runner
+from nosplit.experiments.running.pool import WorkersDiedError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of POSIX")
 SOURCE = str(Path(nosplit.__file__).parents[1])
@@ -277,3 +278,17 @@ def test_processes(how):
     alone = [small_test(seed) for seed in range(2)]
     with multiprocessing.get_context(how).Pool(1) as pool:
         assert pool.map_async(small_test, range(2)).get(timeout=120) == alone
+
+
+def test_workers_that_die_are_an_error_and_no_verdict(tmp_path, monkeypatch, capsys):
+    """The program ends with 2: 1 is for samples that differ."""
+    monkeypatch.chdir(tmp_path)
+
+    def died(*_, **__):
+        raise WorkersDiedError("Workers died 3 times.")
+
+    monkeypatch.setattr(runner, "run_studies", died)
+    with pytest.raises(SystemExit) as ended:
+        nosplit.cli.main(["reproduce", "geometry"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: Workers died 3 times. What is done is kept")

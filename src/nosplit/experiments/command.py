@@ -50,7 +50,7 @@ def reproduce(
         raise typer.Exit(130) from None
     except WorkersDiedError as error:
         typer.echo(f"error: {error} What is done is kept: --resume continues.", err=True)
-        raise typer.Exit(1) from None
+        raise typer.Exit(2) from None
     for name, claims in verdicts.items():
         if claims:
             held = sum(v.supported for v in claims)
