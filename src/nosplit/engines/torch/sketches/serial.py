@@ -27,7 +27,7 @@ def _lag(rows: torch.Tensor) -> int:
     starts, lags = serial_lags(n)
     if not len(starts):
         return 0
-    first = torch.from_numpy(starts).to(device)
+    first = torch.tensor(starts, device=device)
     both = rows[first], rows[first + int(lags[0])]
     step, sure = max(1, AT_ONCE // len(starts)), sure_of(len(starts), rows.shape[1])
     alike = [
