@@ -266,7 +266,8 @@ def test_workers_do_not_change_the_result(options):
 def test_units_share_all_rows():
     for n, size, wanted in ((100, 8, 12), (23, 8, 3), (9, 8, 2), (4, 64, 2), (100, 2, 50)):
         x, y = np.random.default_rng(n).standard_normal((2, n))
-        result = independence_test(x, y, unit_size=size, calibration=Exact(19))
+        one = [(Gaussian(1.0), Gaussian(1.0))]  # those that are named see units
+        result = independence_test(x, y, kernels=one, unit_size=size, calibration=Exact(19))
         assert (result.n_units, result.n_used) == (wanted, n)
 
 
