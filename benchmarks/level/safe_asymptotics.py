@@ -351,7 +351,8 @@ Linear pairs:
 
 ## Smaller levels
 
-Inside the rule, and at level .01, closed forms of skewed data are a little too free: 1,500 trials each, default kernels and OST, equal sizes, by
+Inside the rule, and at level .01, closed forms of skewed data are a little too free: 1,500 trials
+each, default kernels and OST, equal sizes, by
 `python -m benchmarks.level.small_levels --trials 1500`.
 
 | | level .05 | level .01 | level .001 |
