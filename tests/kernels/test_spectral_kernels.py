@@ -46,7 +46,18 @@ def test_they_print_as_they_are_written():
         {"kernels": [2.0 * Spectral(Linear()) + Gaussian(1.0)]},
         {"kernels": [OnColumns(Spectral(Gaussian(1.0)), (1,)) * Gaussian(3.0)]},
     ],
-    ids=str,
+    ids=[
+        "default",
+        "sketch",
+        "window",
+        "blocks",
+        "paired",
+        "strata",
+        "groups",
+        "callable",
+        "sum",
+        "product",
+    ],
 )
 def test_two_sample_tests_fit_them(options):
     x, y = shifted(80, 80)
