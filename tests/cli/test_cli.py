@@ -69,6 +69,7 @@ def test_json_is_the_result(run, files, samples):
     assert printed == json.loads(json.dumps(expected)) | {
         "differing": [],
         "told_apart": None,
+        "effect": None,
         "reject": True,
         "alpha": 0.1,
         "schema": 1,

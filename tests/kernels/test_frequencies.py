@@ -39,7 +39,7 @@ def approximate(kernel, rows, frequencies, key=0):
     )
     sums = np.zeros((len(rows), sketch.n_features), np.int64)
     cells = np.arange(len(rows))
-    CellSums(sums, np.zeros((len(rows), 0), np.int32))._add_features(sketch, rows, cells, cells)
+    CellSums(sums, np.zeros((len(rows), 0), np.int32)).add(sketch, rows, cells)
     where, steps = sketch.features[0]
     features = sums[:, where] * steps
     return features @ features.T
@@ -87,7 +87,7 @@ def test_waves_against_numpy():
     sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, np.zeros((0, 4)), NONE)
     sums = CellSums(np.zeros((5, 128), np.int64), np.zeros((5, 0), np.int32))
     cells = np.sort(np.arange(200) % 5)
-    sums._add_features(sketch, rows, np.arange(200), cells)
+    sums.add(sketch, rows, cells)
     angles = 2 * np.pi * rows @ drawn.turns
     waves = np.hstack([np.cos(angles), np.sin(angles)])
     expected = np.array([waves[cells == c].sum(axis=0) for c in range(5)])

@@ -27,6 +27,7 @@ from nosplit.monitor.bets.wealth import POINTS, Wealth
 from nosplit.monitor.independence import IndependenceMonitor
 from nosplit.monitor.two_sample import Monitor
 from nosplit.monitor.watch import STAGES, Watch
+from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.saved.plain import ARRAYS, map_from_plain, map_to_plain
 
 __all__ = ["MONITOR", "files_seen", "monitor_to_plain", "read_monitor", "write_monitor"]
@@ -285,13 +286,14 @@ def _bettor_from_plain(data: Any, watch: Watch) -> Bettor:
     bettor = Bettor(
         bet_map, plan.size, plan.columns, wealth, Estimators(plan.estimators, plan.size)
     )
-    _restore_past(bettor.past, data["past"])
+    with one_blas_thread():  # the same digits as those of the monitor that was saved
+        _restore_past(bettor.past, data["past"])
+        bettor.see()
     waiting = unpacked(data["waiting"], (None, bet_map.n_features), np.float32)
     bettor.waiting = [waiting] if len(waiting) else []
     _restore_wealth(wealth, data["wealth"])
     if bettor.n != watch.n or (wealth.n != watch.n):
         raise InputError("`n` must be the number of pairs that were bet on.")
-    bettor.see()
     _restore_estimators(bettor.estimators, data["estimators"], p)
     return bettor
 

@@ -132,7 +132,11 @@ _LIMITING = Lock()
 
 @cache
 def _blas() -> Any:
-    """Control of the threads of the linear algebra library: ours are enough."""
+    """Control of the threads of the linear algebra libraries: ours are enough.
+
+    Those that are loaded later are not known to it, and SciPy brings its own.
+    """
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -34,6 +34,7 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import run
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.methods import Adaptive
 from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
 from nosplit.pairs.pairing import Sketch
 
@@ -165,10 +166,9 @@ class VariablesInMemory:
         None also where a kernel sees no difference between any of them.
         """
         x, y, n, asked = self.x, self.y, len(self.x.rows), self.asked
-        chosen = asked.kernels is None and asked.method is None and asked.pairs == "auto"
-        if not chosen or n > FEW_ROWS or not plan.flips or not asked.shuffle:
-            return None
-        if unit_size != UNIT_SIZE:
+        usual = asked.kernels is None and asked.shuffle and unit_size == UNIT_SIZE
+        everything = asked.method in (None, Adaptive()) and asked.pairs in ("auto", "complete")
+        if not (usual and everything) or n > FEW_ROWS or not plan.flips:
             return None
         kinds = x.discrete, y.discrete
         bank = TensorBank(tensors_for(None, x.rows, y.rows, kinds))
@@ -177,7 +177,7 @@ class VariablesInMemory:
         if drawn is None:
             return None
         outcome = of_unnamed(test_draws(drawn, None, plan.pairs))
-        return Tested(outcome, bank.kernels, n, n, self._encodings)
+        return Tested(outcome, bank.kernels, n, n, self._encodings, default=True)
 
     @property
     def _encodings(self) -> Any:

@@ -74,9 +74,9 @@ class Solver:
         self.joint, self.columns = joint, columns
         self._sizes = _inverse_sizes(np.diagonal(joint))
         self._C = joint * self._sizes * self._sizes[:, None]
-        # Single numbers do: ridges keep the matrices far from singular.
-        single, eye = self._C.astype(np.float32), np.eye(len(joint), dtype=np.float32)
-        self._factors = [cho_factor(single + r * eye, check_finite=False) for r in RIDGES]
+        # In double: rounded to single weights, no digit depends on where arrays lie in memory.
+        eye = np.eye(len(joint))
+        self._factors = [cho_factor(self._C + r * eye, check_finite=False) for r in RIDGES]
         self._column_sizes = _inverse_sizes(np.diagonal(columns, axis1=1, axis2=2))
         sizes = self._column_sizes
         self._column_C = columns * sizes[:, :, None] * sizes[:, None, :]
@@ -87,9 +87,8 @@ class Solver:
         from scipy.linalg import cho_solve
 
         m = (means * self._sizes).T
-        single = m.astype(np.float32)
-        solved = [cho_solve(factor, single, check_finite=False) for factor in self._factors]
-        w = np.stack(solved, axis=2).astype(np.float64)  # (d, M, ridges)
+        solved = [cho_solve(factor, m, check_finite=False) for factor in self._factors]
+        w = np.stack(solved, axis=2)  # (d, M, ridges)
         risk = (w * np.tensordot(self._C, w, axes=1)).sum(axis=0)
         w *= _best_scale((w * m[:, :, None]).sum(axis=0), risk)
         return (w * self._sizes[:, None, None]).reshape(len(m), -1)
