@@ -185,7 +185,7 @@ def test_simulated_p_values_are_uniform_at_eight_rows(method):
 
 def test_wild_level_at_the_smallest_safe_n():
     """At most .08 there (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
-    rng, trials = np.random.default_rng(4), 200
+    rng, trials = np.random.default_rng(4), 100
     model = models.MultivariateNormal(np.zeros(3))
     hits = 0
     for _ in range(trials):
@@ -197,7 +197,7 @@ def test_wild_level_at_the_smallest_safe_n():
 
 def test_asymptotic_level_of_linear_pairs():
     """At most .08 with 1,000 pairs a kernel, as docs/measured has it; false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(5), 200, 0
+    rng, trials, hits = np.random.default_rng(5), 100, 0
     for _ in range(trials):
         x = NORMAL.sample(4 * SMALLEST_PAIRS * 4, rng)
         result = goodness_of_fit_test(
@@ -311,7 +311,7 @@ def test_thinning_takes_scores_along():
 @pytest.mark.parametrize("phi", [0.5, 0.9])
 def test_level_on_a_chain(phi):
     """AR(1) chains of 10,000: at most .07 with dependent=True; false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(6), 25, 0
+    rng, trials, hits = np.random.default_rng(6), 15, 0
     for _ in range(trials):
         x = chain(10_000, 2, phi, rng)
         with warnings.catch_warnings():

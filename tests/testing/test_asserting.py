@@ -17,7 +17,7 @@ AS_THEY_ARE = Options.of(None, None, None, "raise")
 
 
 @pytest.mark.parametrize(
-    ("n", "m", "trials"), [(30, 30, 200), (25, 40, 200), (900, 900, 60), (300, 600, 60)]
+    ("n", "m", "trials"), [(30, 30, 100), (25, 40, 100), (900, 900, 40), (300, 600, 40)]
 )
 def test_second_stage_level_against_theory(monkeypatch, n, m, trials):
     """At error = 0.05 the second stage alone says yes to at most 5 % of true nulls."""

@@ -109,13 +109,13 @@ every_pairing = pytest.mark.parametrize("pairs", ["linear", 3, "complete"])
 def test_exact_equal_sizes_against_theory(law, pairs):
     """20 units; 40 for linear pairs, where few pairs have few patterns of signs, hence ties."""
     n = 40 if pairs == "linear" else 20
-    check_exact(law, n, n, pairs, 240, ties=False)
+    check_exact(law, n, n, pairs, 120, ties=False)
 
 
 @every_pairing
 @pytest.mark.parametrize(("law", "n", "m"), [(normal, 20, 33), (cauchy, 60, 16)])
 def test_exact_unequal_sizes_against_theory(law, n, m, pairs):
-    check_exact(law, n, m, pairs, 180, ties=False)
+    check_exact(law, n, m, pairs, 90, ties=False)
 
 
 @every_pairing
@@ -128,7 +128,7 @@ def test_exact_discrete_data_against_theory(n, m, pairs):
 @every_pairing
 def test_exact_very_few_units_against_theory(pairs):
     """Seven units, all 128 patterns of signs (and ties by symmetry): at most uniform."""
-    rng, trials = np.random.default_rng(0), 250
+    rng, trials = np.random.default_rng(0), 150
     methods = [OST(), Wald(), Adaptive()]
     hits = np.zeros((len(methods), 3))
     for t in range(trials):
@@ -142,9 +142,9 @@ def test_exact_very_few_units_against_theory(pairs):
 @pytest.mark.parametrize(
     ("n", "m", "pairs", "trials"),
     [
-        (200, 200, "linear", 80),
-        (200, 200, 3, 80),
-        (200, 200, "complete", 80),
+        (200, 200, "linear", 40),
+        (200, 200, 3, 40),
+        (200, 200, "complete", 40),
         (150, 400, "complete", 40),
         (2000, 2000, "linear", 60),
         (2000, 2000, 3, 60),
@@ -196,7 +196,7 @@ def asymptotic_pvalues(values, methods=ASYMPTOTIC, splits=SPLITS):
 @pytest.mark.parametrize("dataset", [DiffVar(), Blobs(), MNIST()], ids=lambda d: type(d).__name__)
 def test_asymptotic_level_on_the_papers_data_against_theory(dataset):
     """n = 1,000, linear pairs, six kernels, every calibrated method: .05 within binomial bounds."""
-    trials = 1000
+    trials = 600
     p = asymptotic_pvalues(trials_of(dataset, 1000, trials, null=True))
     for method, own in zip([*ASYMPTOTIC, *SPLITS], p, strict=True):
         hits = np.count_nonzero(own <= 0.05)
@@ -225,7 +225,7 @@ def test_power_on_diff_var_against_paper():
 @pytest.mark.parametrize(("n", "m"), [(2000, 2000), (1000, 1500)])
 def test_asymptotic_level_of_safe_windows_against_theory(n, m):
     """The widest window that is called safe, for equal and unequal sizes."""
-    trials, rng = 400, np.random.default_rng([n, m])
+    trials, rng = 200, np.random.default_rng([n, m])
     bank = Bank(paper_kernels(6, 1.0))
     pairing = as_pairing(safe_window(min(n, m)))
     moments = []
