@@ -250,7 +250,7 @@ def main() -> None:
     options.methods = chosen(options.methods, TESTS)
     one_core()
     results = measure(options)
-    if OURS in options.methods:
+    if OURS in options.methods and len(options.methods) > 1:
         times = time_table(options)
         print("\n".join(["", verdict(results), "", level_and_time(results), "", times]))
         if options.page:
