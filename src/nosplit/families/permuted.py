@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.families.pooled import Pooled
+from nosplit.kernels._base import tile_base
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.tensor import TensorBank
 from nosplit.pairs.statistics import DrawnStatistics
@@ -84,7 +85,7 @@ def _broad(rows: NDArray[Any]) -> Array:
     U, s, _ = np.linalg.svd(centred, full_matrices=False)
     squares = s * s
     flat = U * (squares / (squares + WHITENED * max(squares[0], np.finfo(float).tiny)))
-    apart = np.sqrt(np.sum((rows[:, None] - rows[None]) ** 2, axis=-1))
+    apart = np.sqrt(tile_base("sq", rows, rows))
     return np.stack([flat @ U.T, _centred(-apart)])
 
 
