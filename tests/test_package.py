@@ -112,3 +112,16 @@ def test_a_name_has_one_meaning():
     assert {
         name: files for name, files in homes.items() if len(files) > 1 and name not in known
     } == {}
+
+
+def test_docstrings_begin_with_a_verb_or_the_subject():
+    """Sentences that begin with a question word must be read twice."""
+    asking = {"What", "How", "Which", "Where", "When", "Why", "Who", "Whose", "Of", "Those", "As"}
+    found = []
+    for file in Path(nosplit.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                words = (ast.get_docstring(node) or "").split()
+                if words and words[0] in asking:
+                    found.append(f"{file}: {' '.join(words[:8])}")
+    assert found == []

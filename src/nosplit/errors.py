@@ -77,7 +77,7 @@ class NotATestWarning(NosplitWarning):
 
 
 class PowerlessWarning(NosplitWarning):
-    """So little data that the test cannot reject at .05, whatever the data is.
+    """There is so little data that the test cannot reject at .05, whatever the data is.
 
     There are fewer than twenty ways to relabel it, and p is at least one in so many: four pairs
     that are swapped have eight. A p-value that is not small says nothing then.

@@ -1,4 +1,4 @@
-"""What changed in a column, in numbers that do not grow with the number of rows, and in words."""
+"""Changes of a column, in numbers that do not grow with the number of rows, and in words."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CategoryChange:
 
 @dataclass(frozen=True)
 class Change:
-    """How a column of y differs from that of x. None of it grows with the number of rows.
+    """The difference between a column of y and that of x. None of it grows with the number of rows.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Described:
 
     @property
     def told_apart(self) -> float | None:
-        """How often the best rule on this column alone tells rows apart: 0.5 is not at all."""
+        """Share of rows that the best rule on this column alone tells apart: 0.5 is not at all."""
         return None if self.change is None else self.change.told_apart
 
     @property
@@ -134,7 +134,7 @@ def change_of_numbers(
     missing: Sequence[float],
     say: Callable[[float], str] = said_number,
 ) -> Change:
-    """From the largest difference of distribution functions and the quartiles of both, (2, 3).
+    """A change of numbers, from distribution functions and the quartiles of both, (2, 3).
 
     `sizes` are rows of x and of y, of which shares are `missing`; `say` writes a value.
     """
@@ -168,7 +168,7 @@ def change_of_categories(
     missing: Sequence[float],
     name: Callable[[int], str],
 ) -> Change:
-    """From the shares of categories among all rows of x and of y, (2, k); `name` names one."""
+    """A change of categories, from their shares among rows of x and y, (2, k); `name` names one."""
     change = shares[1] - shares[0]
     rate = 1 / sizes[0] + 1 / sizes[1]
     error = np.sqrt(np.maximum(shares.mean(axis=0), 1e-12) * rate)
@@ -194,7 +194,7 @@ def change_of_categories(
 
 
 def change_of_pair(dependence: Sequence[float] | None) -> Change:
-    """From how alike the ranks of two columns are, in x and in y; None for categories."""
+    """A change, from how alike the ranks of two columns are, in x and in y; None for categories."""
     if dependence is None:
         return Change(None, words="which values go together")
     first, second = map(float, dependence)

@@ -131,7 +131,7 @@ def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
 
 
 def _of(value: object) -> str:
-    """What kind of object came, where its dtype does not say."""
+    """Name the type of an object whose dtype does not tell it."""
     return "" if isinstance(value, list | tuple | np.ndarray) else f" ({type(value).__name__})"
 
 
@@ -294,7 +294,7 @@ def check_int(value: int, name: str, *, least: int) -> int:
 
 
 def check_flag(value: bool, name: str) -> bool:
-    """True or False: a string such as "no" would count as true."""
+    """Check that a value is True or False: a string such as "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"`{name}` must be True or False, got {value!r}.")
     return bool(value)

@@ -52,7 +52,7 @@ def learned_from(estimator: Any, rows: Any, is_x: Any, method: str = "fit") -> A
 
 
 def row_scores(estimator: Any, rows: Any) -> Array:
-    """How much rows look like x: half the log odds of a classifier, or what a regressor says."""
+    """Score rows by how much they look like x: half log odds, or a regressor's value."""
     if hasattr(estimator, "predict_proba"):
         p = np.clip(np.asarray(estimator.predict_proba(rows))[:, 1], NEAREST, 1.0 - NEAREST)
         scores = 0.5 * (np.log(p) - np.log1p(-p))

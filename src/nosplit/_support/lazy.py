@@ -1,4 +1,4 @@
-"""What is imported when it is first used: slow parts of SciPy, and the optional extras."""
+"""Lazy imports: slow parts of SciPy, and the optional extras."""
 
 from __future__ import annotations
 

@@ -60,5 +60,5 @@ def _write(new: Path, write: Callable[[BinaryIO], Any]) -> None:
 
 
 def kind_of(file: Path) -> str:
-    """What is there that is no file."""
+    """Name the kind of a path that is no file."""
     return "a folder" if file.is_dir() else "a device or a pipe"

@@ -24,7 +24,7 @@ def warn(text: str, category: type[Warning]) -> None:
 
 
 def _outside() -> int:
-    """How many frames above `warn` the first one is that is not of the package."""
+    """Number of frames between `warn` and the first one that is not of the package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and _ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1

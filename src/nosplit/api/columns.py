@@ -1,4 +1,4 @@
-"""Which columns differ: a test of every column of two samples."""
+"""A test of every column of two samples: which of them differ."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _begun(
 def _check_same(
     monitor: nosplit.Monitor, alpha: float | None, rate: int | None, block: int | None
 ) -> None:
-    """What was promised cannot be promised anew."""
+    """Check that options agree with those of the saved state: its promise was made with them."""
     asked = {"alpha": (alpha, monitor.alpha), "rate": (rate, monitor.every)}
     for name, (given, had) in {**asked, "block": (block, monitor.block)}.items():
         if given is not None and given != had:

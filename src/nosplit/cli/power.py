@@ -129,7 +129,7 @@ def _parse_sizes(text: str) -> list[int]:
 
 
 def _check_plot(path: Path | None) -> None:
-    """Before the work, and not after it."""
+    """Check the target of a plot before the work."""
     if path is None:
         return
     if path.suffix.lower() not in SUFFIXES:

@@ -129,7 +129,7 @@ class _Data:
         return cls(sources, (x, y), options)
 
     def encoding(self) -> Encoding | None:
-        """How their rows become numbers, from all of them or from a sample."""
+        """The encoding of their rows, fitted to all of them or to a sample."""
         some = self.rows or some_rows(*(source.path for source in self.sources))
         return two_samples(*some, self.options).encoding
 

@@ -1,4 +1,4 @@
-"""What changed in columns of two tables or arrays: from their values."""
+"""Changes of columns between two tables or arrays, from their values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _change(name: str, sources: tuple[Frame, Frame], natives: Callable[[int], An
 
 
 def said_as(kind: str) -> Callable[[float], str]:
-    """How values of a kind of column are written: dates as dates."""
+    """The function that prints values of a kind of column: dates as dates."""
     return said_date if kind.startswith("dates") else said_number
 
 

@@ -1,4 +1,4 @@
-"""Which columns are compared: picked, matched by name, of one kind, finite, present."""
+"""Columns that are compared: picked, matched by name, of one kind, finite, present."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _check_same(x: Frame, y: Frame, ours: Sequence[str], theirs: Sequence[str]) 
 
 
 def common_kind(name: str, raws: Sequence[Raw], labels: Sequence[str]) -> str:
-    """What a column holds, the same in all tables; a column without values may hold anything."""
+    """The kind of a column, the same in all tables; a column without values may be of any kind."""
     found = [(raw.kind, label) for raw, label in zip(raws, labels, strict=True)]
     known = [(kind, label) for kind, label in found if kind != UNKNOWN]
     if not known:

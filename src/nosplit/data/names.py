@@ -21,7 +21,7 @@ UNNAMED = re.compile(r"__index_level_\d+__")
 
 
 def index_of(names: Iterable[str], metadata: Mapping[bytes, bytes] | None) -> tuple[str, ...]:
-    """Those of the columns that are an index, by what pandas noted or by the name it gives them.
+    """The columns that are an index, by what pandas noted or by the name it gives them.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def index_note(names: Iterable[str]) -> dict[bytes, bytes] | None:
 
 
 def noted_index(metadata: Mapping[bytes, bytes] | None) -> tuple[str, ...]:
-    """What `index_note` wrote."""
+    """The index columns that `index_note` wrote down."""
     return tuple(json.loads((metadata or {}).get(INDEX, b"[]")))
 
 
@@ -67,6 +67,6 @@ def tidy(names: Sequence[str]) -> list[str]:
 
 
 def without(names: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Those of the names that are not among the others, in their order."""
+    """The names that are not among the others, in their order."""
     known = set(others)
     return [name for name in names if name not in known]

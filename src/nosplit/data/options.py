@@ -1,4 +1,4 @@
-"""What callers ask of columns: which, how scaled, and what to do about missing values."""
+"""Requests of callers about columns: which, how scaled, and how missing values are treated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROBUST, NONE = "robust", "none"
 
 @dataclass(frozen=True)
 class Options:
-    """What to do with the columns: checked values of the keywords of the test functions."""
+    """Treatment of the columns: checked values of the keywords of the test functions."""
 
     scale: str | None
     columns: tuple[str, ...] | None

@@ -48,7 +48,7 @@ class NumberedRows(Protocol):
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of rows."""
         ...
 
     def some(self, rows: Index) -> NDArray[Any]:
@@ -69,7 +69,7 @@ class RowsInMemory:
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of rows."""
         return len(self.rows)
 
     def some(self, rows: Index) -> NDArray[Any]:
@@ -161,7 +161,7 @@ class Reference:
         return fingerprint_of([columns], len(columns[0]))
 
     def encoding(self, pilot: Index) -> Encoding | None:
-        """How rows become numbers, from some of them; None if they are numbers as they came."""
+        """The encoding of the rows, fitted to some of them; None if they came as numbers."""
         if self.read is None:
             return None
         read = self.read
@@ -202,7 +202,7 @@ def read_reference(value: Any, options: Options, label: str) -> Reference:
 
 @dataclass(frozen=True, eq=False)
 class Later:
-    """What came later, as rows of numbers, and how many had to be left out.
+    """Later rows as numbers, and how many had to be left out.
 
     `fingerprint` is that of all of it, made when it is asked for.
     """

@@ -101,7 +101,7 @@ class Samples:
 
     @property
     def kept(self) -> tuple[Mask, Mask]:
-        """Which rows of both are not left out."""
+        """Masks of the rows of both that are not left out."""
         if self.read is None:
             return np.ones(len(self.x), np.bool_), np.ones(len(self.y), np.bool_)
         return self.read.kept[0], self.read.kept[1]
@@ -161,7 +161,7 @@ def check_as_many(n: int, m: int) -> None:
 
 
 def count_out(kept: Sequence[Mask]) -> int:
-    """How many rows are not kept."""
+    """Number of rows that are not kept."""
     return sum(int(np.count_nonzero(~keep)) for keep in kept)
 
 

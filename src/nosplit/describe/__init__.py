@@ -1,1 +1,1 @@
-"""What differs, for people: explanations, plots and reports."""
+"""Descriptions of a difference, for people: explanations, plots and reports."""

@@ -1,4 +1,4 @@
-"""Which columns carry the difference between two samples.
+"""Attribute the difference between two samples to columns.
 
 All rows of both samples are shuffled together once: Z are the rows as they are, Z° the shuffled
 ones, in which nothing tells the samples apart. Every column is then moved between the two:
@@ -43,7 +43,7 @@ MOST_SHUFFLES = 4
 
 
 class ColumnEffect(NamedTuple):
-    """How much of the learned statistic a column carries.
+    """The share of the learned statistic that a column carries.
 
     `lost`, `alone` and `carried`, their mean, are in the units of `Effect.learned`. `share` is
     `carried` relative to the whole, and `error` the standard error of that ratio for given weights.
@@ -77,7 +77,7 @@ def attribute(
     columns: dict[str, Group],
     rng: np.random.Generator,
 ) -> tuple[ColumnEffect, ...]:
-    """How much of the combination's statistic each column carries; rows are in random order."""
+    """Share of the combination's statistic that each column carries; rows are in random order."""
     pairs, shuffles = _room(x, y, bank, len(columns))
     rows = np.array(x[: pairs.n_units]), np.array(y[: pairs.n_units])
     kind = _WideShuffle if can_update(bank, x.shape[1]) else _Shuffle
@@ -95,7 +95,7 @@ def attribute(
 
 
 def _attributed(name: str, means: Means) -> ColumnEffect:
-    """From the means of the whole, of what is lost, and of what is gained alone."""
+    """The effect, from the means of the whole, of what is lost, and of what is gained alone."""
     whole, carried = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.5, 0.5])
     # Where the whole is within its own error, that error stands in for it.
     total = max(means.signal(whole), means.error(whole))
@@ -150,7 +150,7 @@ class _Shuffle:
         return self.pairs.values(*rows, self.bank, self.weights[None])
 
     def moved(self, group: Group) -> Array:
-        """What a group of columns loses and what it gains alone, (2, m)."""
+        """Loss without a group of columns, and gain by it alone, (2, m)."""
         without, alone = self._exchanged(group)
         return np.concatenate([self.whole - without, alone - self.none])
 

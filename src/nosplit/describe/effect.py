@@ -1,4 +1,4 @@
-"""How large a difference is, in numbers that do not grow with the samples.
+"""The size of a difference, in numbers that do not grow with the samples.
 
 A p-value answers whether there is a difference. It goes to 0 with the number of rows for every
 difference that is there at all, so it says nothing of its size. These numbers estimate properties
@@ -97,7 +97,7 @@ class KernelEffect(NamedTuple):
 
 
 def learner(name: str) -> Method:
-    """What learns weights again on a part of the data; OST for what is no single rule."""
+    """The method that learns weights again on part of the data; OST for what is no single rule."""
     method = METHODS.get(name)
     return OST() if method is None or isinstance(method, Split) else method
 

@@ -1,4 +1,4 @@
-"""What differs between two samples: how much, in which columns, at which rows.
+"""Explain the difference between two samples: how much, in which columns, at which rows.
 
 Everything here describes. It was learned on the same data as the test, so none of it has a
 p-value: the test says whether there is a difference, and this says what it looks like.

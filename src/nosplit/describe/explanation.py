@@ -1,4 +1,4 @@
-"""What an explanation holds, and how it prints."""
+"""Explanations of a difference, and how they print."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TopRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """What differs between two samples; made by `explain`. It describes, and tests nothing.
+    """The difference between two samples, described by `explain`; it tests nothing.
 
     Attributes
     ----------

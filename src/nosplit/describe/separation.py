@@ -1,4 +1,4 @@
-"""How well rows of two samples can be told apart, by the best rule that was found.
+"""Separation of two samples: how well the best rule that was found tells their rows apart.
 
 A rule gives every row a score. It is learned on some rows and judged by others: how often a row of
 x has a higher score than a row of y (the area under the curve of a classifier). No rule can do
@@ -38,7 +38,7 @@ TOGETHER, BOOSTED = "all columns, each for itself", "gradient boosting"
 
 
 class Rule(NamedTuple):
-    """How often a rule ranks a row of x above a row of y, and the standard error of that."""
+    """Share of pairs in which a rule ranks a row of x above a row of y, and its standard error."""
 
     name: str
     auc: float
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
 
 
 def lower_bound(rules: Sequence[Rule]) -> float:
-    """What the best of several rules reaches at the least, whichever was picked."""
+    """Lower bound for the best of several rules, whichever was picked."""
     z = float(special.ndtri(1.0 - MISSED / len(rules)))
     return max(0.5, *(rule.auc - z * rule.error for rule in rules))
 

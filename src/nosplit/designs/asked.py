@@ -1,4 +1,4 @@
-"""What callers ask for: how to compare, and labels that say what may change places."""
+"""Requests of callers: how to compare, and labels that say what may change places."""
 
 from __future__ import annotations
 

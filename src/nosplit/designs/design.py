@@ -1,4 +1,4 @@
-"""Which rows are one unit, and which units may change places.
+"""Designs: rows that are one unit, and units that may change places.
 
 A unit is a row, or a group of rows that belong together. Units lie in blocks: strata, groups that
 have rows of both samples, or all of them. Under the null hypothesis the units of a block may change

@@ -1,1 +1,1 @@
-"""Where rows lie: the same sums of cells from memory, files, streams and clusters."""
+"""The places where rows lie: the same sums of cells from memory, files, streams and clusters."""

@@ -1,4 +1,4 @@
-"""What changed in columns of which counts of bins are left: in cells, in files, in profiles."""
+"""Changes of columns from counts of their bins: in cells, in files, in profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which samples are compared on a device; the door to what PyTorch is needed for."""
+"""Samples that are compared on a device; the door to what PyTorch is needed for."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _summed_cells(
 
 
 def _lag_of(rows: NumberedRows) -> int:
-    """Up to which lag rows depend on one another; 0: they do not."""
+    """Lag up to which rows depend on one another; 0: they do not."""
     places = serial_rows(rows.n)
     return correlated_rows(rows.some(places), rows.n) if len(places) else 0
 

@@ -41,7 +41,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Reader:
-    """How rows become numbers: by an encoding, or as they are if they are arrays."""
+    """Rows → numbers: by an encoding, or as they are if they are arrays."""
 
     encoding: Encoding | None = None
 

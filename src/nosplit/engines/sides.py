@@ -31,7 +31,7 @@ class SampleSide(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         ...
 
     def census(self) -> Census:
@@ -72,7 +72,7 @@ class Sides:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What they are called in messages."""
+        """Their names in messages."""
         return self.x.name, self.y.name
 
     def lag(self) -> int | None:

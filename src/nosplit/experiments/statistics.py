@@ -76,7 +76,7 @@ def kernel_values(
 
 @dataclass(frozen=True)
 class Statistics:
-    """What all methods see of some trials.
+    """Statistics of some trials, as all methods see them.
 
     Attributes
     ----------

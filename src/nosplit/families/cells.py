@@ -38,7 +38,7 @@ class Cells:
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which rows are not padding, (T, s)."""
+        """Mask of the rows that are not padding, (T, s)."""
         return np.arange(self.rows.shape[1]) < self.counts[:, None]
 
     def some(self) -> NDArray[Any]:

@@ -241,7 +241,7 @@ def smallest_safe_batches(d: int) -> int:
 
 
 def few_batches(n_batches: int, d: int) -> list[Caveat]:
-    """What to say of a chain that is short for its correlation and its kernels."""
+    """Caveats on a chain that is short for its correlation and its kernels."""
     if n_batches >= smallest_safe_batches(d):
         return []
     text = (
@@ -252,7 +252,7 @@ def few_batches(n_batches: int, d: int) -> list[Caveat]:
 
 
 def few_blocks(n_blocks: int) -> list[Caveat]:
-    """What to say of a chain that is short for its correlation."""
+    """Caveats on a chain that is short for its correlation."""
     if n_blocks >= SMALLEST_BLOCKS:
         return []
     text = (
@@ -263,7 +263,7 @@ def few_blocks(n_blocks: int) -> list[Caveat]:
 
 
 def looks_like_a_chain(rows: SteinUnits) -> list[Caveat]:
-    """What to say of rows whose values, on disjoint pairs and in order, are correlated."""
+    """Caveats on rows whose values, on disjoint pairs and in order, are correlated."""
     values = _first_values(replace(rows, order=Natural()))
     r = LagOne.of_values(values).beyond_chance
     if r is None:

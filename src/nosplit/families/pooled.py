@@ -30,7 +30,7 @@ TILE = 512
 
 
 def label_draws(n: int, m: int, flips: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Which of n + m rows are called x under each draw, (F, n + m): 1 or 0, as they are first.
+    """Draw which of n + m rows are called x, (F, n + m): 1 or 0; the first draw is as they are.
 
     All ways there are, if they are no more than asked for.
     """
@@ -92,7 +92,7 @@ class Pooled:
         return labelled_statistics(total.values, weighted, total.rows, total.products, share)
 
     def _part(self, a: range, b: range, weights: NDArray[np.float32], level: Array) -> _Sums:
-        """What a tile adds; one that is not on the diagonal stands for its mirror image, too."""
+        """Sums of a tile; one that is not on the diagonal stands for its mirror image, too."""
         K = self.kernel_values(a, b) - level[:, None, None]
         twice = 2.0 if a != b else 1.0
         if a == b:

@@ -117,7 +117,7 @@ class Paired(UnitRange):
         return h
 
     def _compiled(self, job: Aligned | Band) -> tuple[Any, ...]:
-        """What the compiled loops take."""
+        """Arguments of the compiled loops."""
         from nosplit._support.loops.values import two_sample_room
 
         bank, scattered = self.bank, not Natural() == self.x_order == self.y_order

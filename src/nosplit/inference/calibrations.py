@@ -1,4 +1,4 @@
-"""How p-values are found, and the names that stand for it."""
+"""Calibrations: the ways to a p-value, and their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to know before relying on a result."""
+"""Caveats: what to know before relying on a result."""
 
 from __future__ import annotations
 

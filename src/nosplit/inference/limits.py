@@ -1,4 +1,4 @@
-"""What may be asked for: methods by name, and what each way of seeing the data cannot do."""
+"""Limits of a request: methods by name, and what each way of seeing the data cannot do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests ask, and what they answer."""
+"""Questions of tests, and their answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["GOODNESS", "INDEPENDENCE", "K_SAMPLE", "MEAN", "NORMAL", "TWO_SAMPLE
 
 @dataclass(frozen=True)
 class Question:
-    """What a test asks, and its two answers in words."""
+    """The question of a test, and its two answers in words."""
 
     text: str
     rejected: str

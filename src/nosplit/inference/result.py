@@ -1,4 +1,4 @@
-"""What a test gives back."""
+"""The result of a test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Exchanged", "KernelLine", "TestResult"]
 
 
 class KernelLine(NamedTuple):
-    """What became of one kernel.
+    """One kernel's part in a result.
 
     `weight` is its entry of β* on the scale of standard deviations, the largest being 1 in size:
     β_u alone depends on the units of its statistic. `alone` is its own statistic τ_u / σ_u.
@@ -45,7 +45,7 @@ APART = 0.99
 
 @dataclass(frozen=True)
 class Exchanged:
-    """What changes places under the null hypothesis, where not any row with any other.
+    """Rows or groups that change places under the null hypothesis, if not any with any other.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class TestResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to columns unasked, and which of them may be none to compare."""
+        """Notes on what was done to columns unasked, and on those that had better be left out."""
         some = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
         found = [note for encoding in some if encoding is not None for note in encoding.notes]
         for name, column in zip(self.column_names, self.by_column, strict=False):
@@ -264,7 +264,7 @@ class TestResult:
         return self.columns
 
     def column_tests(self, alpha: float = 0.05) -> ColumnTests:
-        """What every column shows by itself, of the same draws: a row each, printed as a table.
+        """Test every column by itself, of the same draws: a row each, printed as a table.
 
         `nosplit.column_tests(x, y)` takes as many draws as Holm's correction needs, and can look at
         pairs of columns, too.
@@ -317,7 +317,7 @@ class TestResult:
         return tuple(name for name, _ in ranked)
 
     def by_kernel(self) -> list[KernelLine]:
-        """What became of each kernel, in the order of `kernels`."""
+        """Each kernel's part in the result, in the order of `kernels`."""
         sd = np.sqrt(np.diagonal(self.cov))
         weight = self.weights * sd
         largest = np.max(np.abs(weight))

@@ -1,4 +1,4 @@
-"""What a kernel is, and the base quantities of rows that the built-in ones depend on.
+"""The protocol of kernels, and the base quantities of rows that the built-in ones depend on.
 
 Distances are always sums over differences of coordinates, never ‖a‖² + ‖b‖² − 2⟨a, b⟩, which
 loses every digit for data far from the origin.
@@ -49,7 +49,7 @@ _TILE_ELEMENTS = 1 << 16  # temporaries of half a megabyte stay in the cache
 
 @runtime_checkable
 class Kernel(Protocol):
-    """What a test needs to know of a kernel.
+    """The interface of a kernel.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _row_dots(a: Rows, b: Rows) -> Values:
 
 
 def _tile_float32(base: Base, a: Rows, b: Rows) -> Values:
-    """As `cdist`, which would subtract in float64 and so disagree with `aligned_base`."""
+    """Distances as of `cdist`, which subtracts in float64 and disagrees with `aligned_base`."""
     out = np.zeros((len(a), len(b)))
     columns_b = np.ascontiguousarray(b.T)
     for rows in row_blocks(len(a), len(b)):

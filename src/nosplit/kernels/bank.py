@@ -95,7 +95,7 @@ class Bank:
 
     @cached_property
     def operations(self) -> list[Operation]:
-        """What the compiled loops take over, coarse bandwidths first."""
+        """Operations of the compiled loops, coarse bandwidths first."""
         found = [_operation(i, k) for i, k in enumerate(self.kernels)]
         return sorted((o for o in found if o), key=lambda o: (o.kind, o.p1))
 
@@ -126,7 +126,7 @@ class Bank:
 
     @cached_property
     def want(self) -> NDArray[np.bool_]:
-        """Which base quantities the compiled loops need."""
+        """Mask of the base quantities that the compiled loops need."""
         bases = {o.base for o in self.operations}
         return np.array([b in bases for b in (SQ, L1, DOT)])
 

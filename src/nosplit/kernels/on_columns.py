@@ -62,7 +62,7 @@ class OnColumns(Algebra):
 
     @property
     def where(self) -> str:
-        """What to call the columns."""
+        """Name of the columns."""
         return self.label or f"columns {', '.join(map(str, self.columns))}"
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What every method takes and gives back."""
+"""The interface of methods."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Selection:
-    """What a method made of a vector (τ, Σ), or of a batch of them.
+    """The choice of a method from a vector (τ, Σ), or from each of a batch.
 
     Every field has the batch's shape in front (none for a single vector).
 

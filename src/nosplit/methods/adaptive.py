@@ -39,7 +39,7 @@ class Adaptive:
         return "adaptive"
 
     def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
-        """What OST makes of τ, (..., d), with Σ, (d, d) or (..., d, d)."""
+        """Apply OST to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
         return self.ost(tau, cov)
 
     def evidence(self, tau: Array, cov: Array) -> Array:

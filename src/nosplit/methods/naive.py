@@ -1,4 +1,4 @@
-"""What goes wrong without the correction (the paper's NAIVE baseline)."""
+"""The paper's NAIVE baseline: what goes wrong without the correction."""
 
 from __future__ import annotations
 

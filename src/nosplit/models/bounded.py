@@ -43,7 +43,7 @@ class Gamma:
 
     @property
     def ends(self) -> Ends:
-        """Where the density ends."""
+        """Ends of the density."""
         return Ends(0.0 * self.scale, self.scale + np.inf, self.shape * self.scale)
 
     def score(self, x: ArrayLike, /) -> Array:
@@ -106,7 +106,7 @@ class Beta:
 
     @property
     def ends(self) -> Ends:
-        """Where the density ends."""
+        """Ends of the density."""
         return Ends(0.0 * self.a, 0.0 * self.a + 1.0, 0.0 * self.a + 1.0)
 
     def score(self, x: ArrayLike, /) -> Array:
@@ -153,7 +153,7 @@ class Uniform:
 
     @property
     def ends(self) -> Ends:
-        """Where the density ends."""
+        """Ends of the density."""
         return Ends(self.low, self.high, self.high - self.low)
 
     def score(self, x: ArrayLike, /) -> Array:

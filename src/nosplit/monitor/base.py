@@ -1,4 +1,4 @@
-"""What all monitors have in common: evidence, alarm, and what they say."""
+"""Parts that all monitors share: evidence, alarm, and messages."""
 
 from __future__ import annotations
 

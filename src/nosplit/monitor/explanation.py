@@ -1,4 +1,4 @@
-"""What differs, by the pairs that a monitor has seen."""
+"""Explain the difference by the pairs that a monitor has seen."""
 
 from __future__ import annotations
 

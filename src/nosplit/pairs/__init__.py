@@ -1,1 +1,1 @@
-"""Which pairs of units, random draws, the one loop over pairs, and moments. Knows no kernel."""
+"""Pairs of units, random draws, the one loop over pairs, and moments. Knows no kernel."""

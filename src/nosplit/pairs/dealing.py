@@ -1,4 +1,4 @@
-"""How rows are dealt to units: in which order, and which rows are in which unit.
+"""Deal rows to units: in which order, and which rows are in which unit.
 
 Shuffling guards against rows that arrive sorted. A permutation of many rows is costly to draw and
 to follow (every row is a miss of the cache), so large data is *riffled* instead: the rows are cut
@@ -45,7 +45,7 @@ LARGE = 32 * BUFFER
 
 
 class Order(Protocol):
-    """Which row stands at which position."""
+    """The order of rows: the row at each position."""
 
     def rows(self, positions: range) -> Index:
         """Rows at the given positions."""
@@ -116,7 +116,7 @@ def take(sample: NDArray[Any], order: Order, positions: range) -> NDArray[Any]:
 
 
 def evenly(units: range, rows: int, n_units: int) -> Index:
-    """Where each of the units begins, and the one after them, if n_units share so many rows.
+    """Starts of the units, and of the one after them, if n_units share the rows evenly.
 
     Examples
     --------

@@ -44,7 +44,7 @@ FEW_PATTERNS = 20  # times the draws: with fewer patterns than that, none is dra
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What exact calibration takes from some pairs.
+    """The sums of some pairs that exact calibration needs.
 
     Attributes
     ----------

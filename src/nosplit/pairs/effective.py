@@ -1,4 +1,4 @@
-"""How many pairs carry a statistic: the effective number of pairs of every kernel.
+"""The effective number of pairs of every kernel: those that carry its statistic.
 
 A sum of m values is near normal only if many of them matter. With n_eff = (Σ h²)² / Σ h⁴, a
 kernel that is zero for most pairs (a rare category, a column that is nearly always 0) has few,

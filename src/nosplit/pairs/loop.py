@@ -81,7 +81,7 @@ def accumulate_draws(
     workers: int | None = None,
     step: Step | None = None,
 ) -> Part:
-    """As `accumulate`, with the sums under every draw, in the same pass over the pairs."""
+    """Add up like `accumulate`, with the sums under every draw, in the same pass over the pairs."""
     return _total(draws.part, _jobs(units, pairing), n_workers(workers), step)
 
 

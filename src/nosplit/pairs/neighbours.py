@@ -53,7 +53,7 @@ class LagOne:
 
     @classmethod
     def of_values(cls, values: Array) -> LagOne:
-        """Of the values (d, M) of disjoint pairs, in the order of the rows."""
+        """Moments of the values (d, M) of disjoint pairs, in the order of the rows."""
         return cls(Moments.from_columns(np.concatenate([values[:, :-1], values[:, 1:]])))
 
     def __add__(self, other: LagOne) -> LagOne:
@@ -89,7 +89,7 @@ class LagOne:
         return None if r * math.sqrt(n) < -special.ndtri(FALSE_ALARM / self.d) else r
 
     def caveats(self) -> list[Caveat]:
-        """What to say of rows that look sorted or dependent."""
+        """Caveats on rows that look sorted or dependent."""
         r = self.beyond_chance
         if r is None:
             return []
@@ -109,7 +109,7 @@ class LagOne:
 
 
 def near_and_far(apart: Moments) -> list[Caveat]:
-    """What to say if units next to one another are more alike, or less, than far ones.
+    """A caveat if units next to one another are more alike, or less, than far ones.
 
     `apart` are the moments of values of near units less values of far ones: 0 on average for
     independent rows, whether or not the null hypothesis holds.

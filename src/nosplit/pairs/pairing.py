@@ -239,7 +239,7 @@ class Sketch(Complete):
 
 
 def units_in_pairs(pairing: Pairing, n_units: int) -> int:
-    """How many of so many units are in a pair.
+    """Number of units, of the given number, that are in a pair.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the loop over pairs asks of units and of draws."""
+"""The interfaces of units and of draws that the loop over pairs asks for."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class ColumnDraws:
 
 
 class Seen(NamedTuple):
-    """What is seen of rows besides the kernels: the last fields of `DrawnStatistics`."""
+    """Statistics of rows besides the kernels: the last fields of `DrawnStatistics`."""
 
     flat_tau: Array
     flat_cov: Array
@@ -84,5 +84,5 @@ class DrawnStatistics:
     pairs: ColumnDraws | None = None
 
     def of_kernels(self) -> DrawnStatistics:
-        """Those of the plain kernels alone."""
+        """The statistics of the plain kernels alone."""
         return DrawnStatistics(self.tau, self.cov, self.n_units, self.n_pairs)

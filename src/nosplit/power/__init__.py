@@ -1,1 +1,1 @@
-"""How many rows a test needs, and whether it keeps its level."""
+"""Planning: how many rows a test needs, and whether it keeps its level."""

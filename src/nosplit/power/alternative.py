@@ -1,4 +1,4 @@
-"""What a test is up against: mean, covariance and shared parts of the values of pairs."""
+"""The alternative that a test is up against: mean, covariance and shared parts of pair values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What units contribute to the values of their pairs, estimated from a pilot sample.
+"""Contributions of units to the values of their pairs, estimated from a pilot sample.
 
 The value of a pair is h(a, b) = μ + g(a) + g(b) + s(a, b) (Hoeffding's decomposition): g is what
 a unit adds to all of its pairs, and s, of mean zero given either unit, is all that is left under
@@ -44,7 +44,7 @@ class Effects:
 
     @classmethod
     def from_values(cls, values: Array) -> Effects:
-        """From the values of all pairs, (d, n, n); the diagonal is not looked at."""
+        """Effects from the values of all pairs, (d, n, n); the diagonal is not looked at."""
         n = values.shape[1]
         h = np.array(values)
         h[:, range(n), range(n)] = 0.0

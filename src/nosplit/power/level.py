@@ -1,4 +1,4 @@
-"""How far a test can be trusted on data like yours.
+"""Checks of how far a test can be trusted on data like yours.
 
 Its level under a merged null (Appendix D.1), and how much its p-value owes to the seed.
 """
@@ -229,7 +229,7 @@ def calibration_check(
 
 
 def _as_kernels(recipe: Recipe, merged: NDArray[Any]) -> Kernels:
-    """What the tests of splits take as kernels: for tables, fitted to the merged rows at once."""
+    """The kernels that tests of splits take: for tables, fitted to the merged rows at once."""
     if recipe.default and recipe.columns is None:
         return None
     if recipe.given or recipe.columns is not None:

@@ -330,7 +330,7 @@ def _smallest_p(how: Plan) -> float:
 
 
 def _warnings(how: Plan, d: int) -> tuple[str, ...]:
-    """Where the normal law that the prediction, or the test itself, rests on is poor."""
+    """Warnings where the normal law that the prediction, or the test itself, rests on is poor."""
     found = []
     if how.n_pairs < smallest_safe_pairs(d) and not isinstance(how.pairing, Complete):
         found.append(

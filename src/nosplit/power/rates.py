@@ -1,4 +1,4 @@
-"""How often a test rejects under an alternative: closed forms, and simulation."""
+"""Rejection rates of a test under an alternative: closed forms, and simulation."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _noncentral(
 
 
 def _test_cov(alternative: Alternative, how: Plan) -> Array:
-    """What the test takes for Σ: centred, or, where it is exact, not (which flips leave alone)."""
+    """The test's Σ: centred, or, where it is exact, not (which flips leave alone)."""
     if not how.flips:
         return np.asarray(alternative.cov)
     return np.asarray(alternative.cov + np.outer(alternative.mu, alternative.mu))
@@ -187,12 +187,12 @@ def _share_ranked(
 
 
 def _at_least(values: Array, ascending: Array) -> NDArray[np.int_]:
-    """How many of the sorted values are at least as large."""
+    """Number of the sorted values that are at least as large."""
     return np.asarray(len(ascending) - np.searchsorted(ascending, values, side="left"))
 
 
 def _evidence(method: Method, tau: Array, cov: Array) -> Array:
-    """What exact calibration ranks, (kinds, trials)."""
+    """The evidence that exact calibration ranks, (kinds, trials)."""
     if isinstance(method, Adaptive):
         return method.evidence(tau, cov)
     picked = method(tau, cov)

@@ -1,4 +1,4 @@
-"""What predictions of power give back."""
+"""Results of predictions of power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cell a row is dealt to: a keyed permutation, computed where it is needed.
+"""The cell of a row: a keyed permutation, computed where it is needed.
 
 Rows are dealt to cells at random, whatever their order in a file, so that cells of independent
 rows are exchangeable under the null hypothesis. The place of row i is π(i) for a permutation π of

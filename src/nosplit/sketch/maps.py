@@ -1,4 +1,4 @@
-"""How a row becomes the numbers that cells sum: waves, coordinates, landmarks and bins.
+"""A row → the numbers that cells sum: waves, coordinates, landmarks and bins.
 
 Every number is a bounded function of the row, rounded to a fixed step, so that sums are sums of
 integers: they are the same in whatever order, batches and places they are taken.
@@ -79,7 +79,7 @@ class SketchMap:
 
     @cached_property
     def scale(self) -> Array:
-        """What columns are multiplied by."""
+        """Factors of the columns."""
         return np.asarray(1.0 / self.spread)
 
     # -- waves -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What may happen to cells under the null hypothesis: which of them change places.
+"""Exchanges under the null hypothesis: which cells change places.
 
 Two cells of the same number of rows may change places. With as many cells of x as of y they are
 swapped in pairs, by signs; otherwise the labels of all cells are permuted, or those inside each of

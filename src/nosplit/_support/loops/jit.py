@@ -39,12 +39,12 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def compiled_fast(function: Callable[..., Any]) -> Any:
-    """As `compiled`, and sums may be reordered, so that reductions vectorise."""
+    """Compile as `compiled` does; sums may be reordered, so that reductions vectorise."""
     return _compile(function, _FAST)
 
 
 def compiled_inner(function: Callable[..., Any]) -> Any:
-    """As `compiled`, for functions that only compiled ones call: compiled in less time."""
+    """Compile, in less time than `compiled`, functions that only compiled ones call."""
     return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -99,7 +99,7 @@ COMPILING = "nosplit: compiling its loops, once; later runs start warm.\n"
 
 
 class CompileNotice(event.Listener):
-    """Says once that a loop of ours is compiled, if somebody is watching."""
+    """Say once that a loop of ours is compiled, if somebody is watching."""
 
     def __init__(self) -> None:
         self._said = False
@@ -116,7 +116,7 @@ class CompileNotice(event.Listener):
             stream.flush()
 
     def on_end(self, event: Any) -> None:
-        """Nothing to say then."""
+        """Stay silent."""
 
 
 event.register("numba:compile", CompileNotice())  # type: ignore[no-untyped-call]

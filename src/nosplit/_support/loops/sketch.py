@@ -216,7 +216,7 @@ def add_pairs(
 def add_all_pairs(
     places: Any, cells: Any, scores: Any, left: Any, right: Any, F: int, start: int, sums: Any
 ) -> None:
-    """As `add_pairs`, by the products of all scores: faster than picking most of them."""
+    """Add pairs like `add_pairs`, by the products of all scores: faster than picking most."""
     n, p = places.shape
     S = -(-2 * p // 8) * 8
     row, total = np.zeros(S, np.int32), np.empty((2 * p, S), np.int32)

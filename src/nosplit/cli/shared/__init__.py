@@ -1,1 +1,1 @@
-"""What commands share: options, words, printing, and how the program ends."""
+"""Parts that commands share: options, words, printing, and the end of the program."""

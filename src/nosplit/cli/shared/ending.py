@@ -1,4 +1,4 @@
-"""How the program ends, whatever happens: with which exit code, and without a traceback."""
+"""The end of the program, whatever happens: its exit code, without a traceback."""
 
 from __future__ import annotations
 

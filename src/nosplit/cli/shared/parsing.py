@@ -1,4 +1,4 @@
-"""What words on the command line stand for."""
+"""Words on the command line → the values they stand for."""
 
 from __future__ import annotations
 

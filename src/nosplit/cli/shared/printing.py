@@ -1,4 +1,4 @@
-"""How commands print results and write reports."""
+"""Print results and write reports, the same way in all commands."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def finish(
 
 
 def told_apart(result: TestResult, alpha: float) -> float | None:
-    """How often the best of the columns that hold tells rows apart; None if none holds."""
+    """Share of rows that the best of the columns that hold tells apart; None if none holds."""
     held = set(result.differing(alpha))
     both = zip(result.column_names, result.by_column, strict=True)
     return max((c.told_apart for name, c in both if name in held and c.told_apart), default=None)

@@ -1,4 +1,4 @@
-"""What the library says of its keywords, said of the options of the command line."""
+"""The library's words on its keywords, rewritten for the options of the command line."""
 
 from __future__ import annotations
 

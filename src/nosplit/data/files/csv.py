@@ -195,7 +195,7 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
 
 
 def _input(source: CsvFile) -> Any:
-    """What Arrow reads: the file itself where it can."""
+    """The file as Arrow reads it: by its path where it can."""
     if source.form.encoding == UTF8:
         return arrow_path(source.file)
     return extra("pyarrow", "tables").PythonFile(opened(source.file, source.form.encoding))

@@ -1,4 +1,4 @@
-"""What a text file looks like: what stands between its cells and in its decimals; its encoding."""
+"""The form of a text file: its separator, its decimal point and its encoding."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Csv(os.PathLike[str]):
 
 @dataclass(frozen=True)
 class Form:
-    """What stands between cells, and in decimals; and the encoding."""
+    """Separator of cells, decimal point and encoding."""
 
     separator: str = ","
     decimal: str = "."

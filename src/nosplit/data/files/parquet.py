@@ -106,7 +106,7 @@ class Parquet:
 
     @cached_property
     def stored(self) -> list[dict[str, str]]:
-        """What the columns are called in each of the files, by our names."""
+        """Names of the columns in each of the files, by our names."""
         return [_stored(m) for m in self.metadata]
 
     @cached_property

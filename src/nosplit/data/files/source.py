@@ -1,4 +1,4 @@
-"""What all kinds of files have in common: how they are asked, and what is said when they fail."""
+"""The interface of all kinds of files, and the messages when they fail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Source(Protocol):
 
     @property
     def path(self) -> str:
-        """Where it is, as it was given: for messages."""
+        """The path as it was given: for messages."""
         ...
 
     @property
@@ -113,7 +113,7 @@ def check_names(path: str, names: Sequence[str]) -> None:
 
 @contextmanager
 def reading(file: Path | str, kind: str) -> Iterator[None]:
-    """What goes wrong while a file is read, said of the file."""
+    """Replace errors while a file is read by errors that name the file."""
     try:
         yield
     except InputError:

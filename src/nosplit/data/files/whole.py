@@ -151,7 +151,7 @@ def n_rows_in(*values: Any) -> int:
 
 
 def sampled(source: Source, rows: int, rng: np.random.Generator) -> Any:
-    """So many rows of a file, at random and in their order; all of them if there are no more."""
+    """Draw the given number of rows of a file, in their order; all of them if there are no more."""
     if source.n_rows <= rows:
         return source.whole()
     wanted, found, first = np.sort(rng.choice(source.n_rows, rows, replace=False)), [], 0

@@ -1,4 +1,4 @@
-"""How tables become rows of numbers that kernels can compare."""
+"""Tables → rows of numbers that kernels can compare."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MISSING = code_of(None)
 
 @dataclass(frozen=True)
 class Column:
-    """How one column is encoded.
+    """The encoding of one column.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How tables become rows of numbers. It holds no rows.
+    """The encoding of tables as rows of numbers. It holds no rows.
 
     Kernels look at the columns that varied where the encoding was fitted. Under "indicate", a
     column of numbers in which fewer than two were missing there has no indicator: what is missing
@@ -164,11 +164,11 @@ class Encoding:
         return self.rows_of(raws, self.kept_of(raws) if kept is None else kept)
 
     def kept(self, table: Any, label: str = "table") -> Mask:
-        """Which rows of a table `encode` keeps."""
+        """Mask of the rows of a table that `encode` keeps."""
         return self.kept_of(self.read(as_frame(table, label)))
 
     def kept_of(self, raws: Sequence[Raw]) -> Mask:
-        """Which rows are kept of columns that were read and checked."""
+        """Mask of the rows kept, from columns that were read and checked."""
         if self.nan_policy == "omit":
             return present_rows(raws)
         return np.ones(len(raws[0].values), dtype=np.bool_)
@@ -251,7 +251,7 @@ class Encoding:
 
     @property
     def parts(self) -> bool | Parts:
-        """What kernels on it look at, for an independence test.
+        """Kinds of its columns, for the kernels of an independence test.
 
         False if all columns are numbers, True for one column of categories.
         """
@@ -269,7 +269,7 @@ class Encoding:
         return not any(self._varying)
 
     def _label(self, columns: Sequence[int], several: str) -> str:
-        """What to call columns in print: a lone one by its name."""
+        """Name columns in print: a lone one by its own name."""
         if len(columns) != 1:
             return several
         return next(

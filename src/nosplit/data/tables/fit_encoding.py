@@ -92,7 +92,7 @@ class Read:
         return Encoding(tuple(fitted), policy, table, tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
-        """What was left out of the tables without being asked for."""
+        """Notes on what was left out of the tables without being asked for."""
         index = list(dict.fromkeys(name for source in self.sources for name in source.index))
         if index:
             yield f"An index of pandas was left out: {listed(index)}."
@@ -211,7 +211,7 @@ def read_one(source: Frame, options: Options) -> Read:
 
 
 def unscaled_encoding(*sources: Frame) -> Encoding:
-    """How tables become numbers as they are: names and kinds of columns, of one or two tables."""
+    """An encoding that leaves tables as they are: names and kinds of columns of the tables."""
     options = Options.of("none", None, None, "raise")
     read = read_one(sources[0], options) if len(sources) == 1 else read_two(sources, options)
     columns = zip(read.names, read.kinds, strict=True)

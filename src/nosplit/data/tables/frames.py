@@ -194,7 +194,7 @@ def _twice(label: str, error: Exception) -> InputError:
 
 
 def _through_arrow(value: Any, label: str) -> Any:
-    """What narwhals does not know, through the Arrow interface."""
+    """Convert a table that narwhals does not know through the Arrow interface."""
     pa = extra("pyarrow", "tables")
     try:
         if isinstance(value, pa.Array):

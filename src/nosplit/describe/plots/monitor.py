@@ -70,7 +70,7 @@ def plot_monitor(monitor: BaseMonitor, *, ax: Axes | None = None) -> Figure:
 
 
 def _ticks(powers: np.ndarray[tuple[int], np.dtype[np.float64]], rings: float) -> list[int]:
-    """At most ten whole powers of ten."""
+    """Mark at most ten whole powers of ten."""
     low = math.floor(min(powers.min(initial=0.0), 0.0))
     high = math.ceil(max(powers.max(initial=0.0), rings))
     step = max(1, -(-(high - low) // 8))

@@ -1,4 +1,4 @@
-"""What all plots share: colours, hatches, axes.
+"""Parts that all plots share: colours, hatches, axes.
 
 Colours are of the palette of Okabe and Ito, which people of all kinds of colour vision tell apart;
 their brightness differs too. Nothing is said by colour alone: samples also differ in line style,
@@ -42,7 +42,7 @@ ROOM = 0.36
 
 
 class Look(NamedTuple):
-    """How a sample is drawn."""
+    """The colours and marks of a sample."""
 
     name: str
     colour: str
@@ -69,7 +69,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def plain(ax: Axes) -> None:
-    """Only the lines that say something."""
+    """Keep only the lines of the axes that say something."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 

@@ -96,7 +96,7 @@ def report(
 def _data_parts(
     res: TestResult, x: Any, y: Any, names: Sequence[str] | None, page: PageChoices
 ) -> dict[str, Any]:
-    """What needs the data: nothing without it."""
+    """The parts of a page that need the data; none without it."""
     nothing: dict[str, Any] = {"effect": None, "differs": None, "seen": None}
     if res.question == GOODNESS:
         return nothing | {"seen": seen_of_fit(res, x, y, page)}

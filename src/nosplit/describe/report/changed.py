@@ -1,4 +1,4 @@
-"""What changed, column by column: the table that a report begins with."""
+"""The table that a report begins with: what changed, column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one column looks like in the two samples: in words, and as a figure."""
+"""One column in the two samples: in words, and as a figure."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def cell(values: NDArray[Any], i: int) -> str:
 
 
 def shorten(text: str) -> str:
-    """At most 60 characters.
+    """Shorten to at most 60 characters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the page says: everything the template shows, in words and figures."""
+"""The content of the page: everything the template shows, in words and figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STREAM_UNSAID = (
 
 @dataclass(frozen=True)
 class PageChoices:
-    """What the caller decides about a report."""
+    """The caller's choices for a report."""
 
     title: str
     labels: tuple[str, str]

@@ -1,4 +1,4 @@
-"""How large a difference is, and what differs: the parts of a page that need the data."""
+"""The parts of a page that need the data: how large a difference is, and what differs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
 
 
 def _places_explained(told: Explanation, sample: ShownSample) -> list[int]:
-    """Where the explained columns are in the sample: by name in a table, by position elsewhere."""
+    """Positions of the explained columns in the sample: by name in a table, else by number."""
     encoding = told.result.encoding
     if encoding is None:
         return list(range(len(told.columns)))

@@ -95,7 +95,7 @@ def _round_up(step: float) -> float:
 
 
 def null_law(law: Array | tuple[Array, Array], *, statistic: float, threshold: float) -> str:
-    """What the statistic would be by chance, what it was, and from where it rejects.
+    """Draw the law of the statistic under the null hypothesis, its value, and where it rejects.
 
     The law is given by draws, or by points and the density there.
     """

@@ -115,7 +115,7 @@ def _kernels_code(res: TestResult) -> str:
 
 
 def _encoding_code(encoding: Any) -> dict[str, str]:
-    """How tables became numbers."""
+    """Code that encodes the tables as they were."""
     names = encoding.names if encoding.table else tuple(map(int, encoding.names))
     listed = textwrap.fill(repr(list(names)), 80, subsequent_indent=" " * 8)
     scaled = any(column.scale != 1.0 or column.center != 0.0 for column in encoding.columns)

@@ -153,7 +153,7 @@ _METHODS = {
 
 
 def method_words(method: str) -> str:
-    """What a method does."""
+    """Describe a method."""
     if "split" in method:
         return (
             "The combination of kernels was learned on one part of the data and tested on the rest."
@@ -167,7 +167,7 @@ def method_words(method: str) -> str:
 
 
 def pairs_words(res: TestResult) -> str:
-    """Which pairs were looked at."""
+    """Describe the pairs that were looked at."""
     if res.pairs == "given":
         return "The statistics and their covariance matrix were given."
     if res.pairs == "rows":
@@ -233,7 +233,7 @@ _CALIBRATIONS = {
 
 
 def calibration_words(res: TestResult) -> str:
-    """Where the p-value comes from."""
+    """Describe the origin of the p-value."""
     how, right = _CALIBRATIONS.get(res.calibration, ("", ""))
     if res.flips is None:
         return f"{how} {right}"

@@ -1,4 +1,4 @@
-"""Which of several samples differ: comparisons, and p-values adjusted for all of them.
+"""Comparisons of several samples, with p-values adjusted for all of them.
 
 Closed testing: a comparison holds if every hypothesis that implies it is rejected. Those are that
 some samples are all alike, or that several such sets are; each is tested by draws that exchange

@@ -71,7 +71,7 @@ class Partitions:
 
     @property
     def census(self) -> Census:
-        """What was counted."""
+        """Counts of the rows and their columns."""
         return Census(sum(self.lengths), self.left_out, self.missing)
 
     @cached_property
@@ -151,7 +151,7 @@ class DaskPair:
     names: tuple[str, str] = ("x", "y")
 
     def census(self) -> tuple[Census, Census]:
-        """What was counted."""
+        """Counts of the rows and their columns, of both samples."""
         return self.x.census, self.y.census
 
     def pilot(self, x: Index, y: Index) -> tuple[Any, Any]:

@@ -81,7 +81,7 @@ class Counted:
 
     @property
     def census(self) -> Census:
-        """What was counted."""
+        """Counts of the rows and their columns."""
         return Census(sum(self.lengths), self.left_out, self.missing)
 
     @property
@@ -209,7 +209,7 @@ class SparkPair:
     names: tuple[str, str] = ("x", "y")
 
     def census(self) -> tuple[Census, Census]:
-        """What was counted."""
+        """Counts of the rows and their columns, of both samples."""
         return self.x.census, self.y.census
 
     def pilot(self, x: Index, y: Index) -> tuple[pa.Table, pa.Table]:

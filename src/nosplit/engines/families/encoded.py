@@ -23,12 +23,12 @@ __all__ = ["by_pilot", "check_pilot_varies", "fit_variable", "gaps_in"]
 
 
 def fit_variable(pilot: Frame, options: Options, census: Census) -> Encoding:
-    """How a variable becomes numbers, from pilot rows and what was counted in all of them."""
+    """Fit the encoding of a variable to pilot rows and to the counts of all rows."""
     return completed(read_one(pilot, options).encoding(), (census,))
 
 
 def gaps_in(raws: Sequence[Any], names: Sequence[str]) -> dict[str, int]:
-    """How many values of each column are missing."""
+    """Number of missing values in each column."""
     counts = (int(np.count_nonzero(np.isnan(raw.values))) for raw in raws)
     return dict(zip(names, counts, strict=True))
 

@@ -40,7 +40,7 @@ TOO_SKEWED = 0.1
 
 @dataclass(frozen=True, eq=False)
 class SteinTask:
-    """What is done with rows and scores wherever they are: they are added to their cells.
+    """The work on rows and scores wherever they are: they are added to their cells.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ def _effective(some: Scored, bank: SteinBank, n: int) -> float:
 
 
 def too_skewed(share: float) -> list[Caveat]:
-    """What to say of few rows that rule the sums."""
+    """Caveats on few rows that dominate the sums."""
     if share < TOO_SKEWED:
         return []
     text = (

@@ -49,7 +49,7 @@ THIN = 2
 
 @dataclass(frozen=True, eq=False)
 class TensorTask:
-    """What is done with observations: units of q of them are added to their cells."""
+    """The work on observations: units of q of them are added to their cells."""
 
     map: TensorMap
     deal: Deal
@@ -75,7 +75,7 @@ class Observed(Protocol):
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of observations."""
         ...
 
     def fitted(self, pilot: Index) -> Fitted:
@@ -93,7 +93,7 @@ class InMemory:
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of observations."""
         return len(self.x.rows)
 
     def fitted(self, pilot: Index) -> Fitted:
@@ -163,7 +163,7 @@ def observation_sizes(
     kernels: TensorKernels,
     unit_size: int,
 ) -> HsicSizes:
-    """What the cost depends on, for n observations of so many columns of both variables."""
+    """Sizes that the cost depends on, for n observations of both variables."""
     unit_size = check_unit_size(unit_size)
     bank = TensorBank(tensor_kernels(kernels, 1.0, 1.0, discrete=discrete))
     # At most n // 2: a unit of one observation has no covariance.

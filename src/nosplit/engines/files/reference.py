@@ -133,7 +133,7 @@ class FileReference:
         return fingerprint_of(columns, side.source.n_rows)
 
     def encoding(self, pilot: Index) -> Encoding | None:
-        """How rows become numbers, from some of them; None if they are numbers as they came."""
+        """The encoding of the rows, fitted to some of them; None if they came as numbers."""
         if self.dtype is not None:
             return None
         frame = as_frame(self.side.pilot(pilot), self.label)
@@ -157,7 +157,7 @@ class FileRows:
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of rows."""
         return self.census.n
 
     def some(self, rows: Index) -> NDArray[Any]:

@@ -51,7 +51,7 @@ class FileSide:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return self.source.path
 
     @property

@@ -1,4 +1,4 @@
-"""What is done with rows wherever they lie, and what an engine must bring for it."""
+"""The work on rows wherever they lie, and what an engine must bring for it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Pair(Protocol):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What they are called in messages."""
+        """Their names in messages."""
         ...
 
     def census(self) -> tuple[Census, Census]:
@@ -131,5 +131,5 @@ class Sees(Protocol):
 
     @property
     def see(self) -> See | None:
-        """Finds statistics under all draws; None: in memory."""
+        """The function that finds statistics under all draws; None: in memory."""
         ...

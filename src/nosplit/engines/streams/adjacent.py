@@ -54,7 +54,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
 
     @property
     def encoding(self) -> Encoding | None:
-        """How tables become numbers."""
+        """The encoding of tables."""
         return self._encoding
 
     @classmethod
@@ -105,7 +105,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
 
 
 def _first_encoding(x: Any, y: Any) -> Encoding:
-    """How tables become numbers, from the first batch of them."""
+    """Fit the encoding of tables to their first batch."""
     sources = [as_frame(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
     if any(source.n_rows < 2 for source in sources):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What the accumulators of all families share: results, merging, saving."""
+"""Parts that the accumulators of all families share: results, merging, saving."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Accumulator(ABC):
         raise NotImplementedError
 
     def _compared(self) -> dict[str, Any]:
-        """What must be the same in accumulators that are added."""
+        """Settings that must be the same in accumulators that are added."""
         return self._settings()
 
     # -- what is known so far ------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Accumulator(ABC):
 
     @property
     def pairs(self) -> str:
-        """Which pairs, by their short name."""
+        """Short name of the pairs."""
         return self._flow.pairs
 
     @property
@@ -111,7 +111,7 @@ class Accumulator(ABC):
         return self._state.n_dropped
 
     def counts(self) -> dict[str, int]:
-        """How many pairs and units there are, and what became of the rows, both sides together."""
+        """Number of pairs and units, and what became of the rows, both sides together."""
         state = self._flow.flush(self._state)
         return {
             **self._flow.tally(state),
@@ -194,7 +194,7 @@ class Accumulator(ABC):
         return []
 
     def _described(self) -> dict[str, Any]:
-        """What the result knows of the columns."""
+        """Fields of the result that describe the columns."""
         return {}
 
     def fix_kernels(self) -> tuple[Any, ...]:

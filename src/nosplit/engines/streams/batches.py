@@ -89,7 +89,7 @@ def _as_variable(value: ArrayLike) -> tuple[NDArray[Any], bool]:
 def kept_together(
     values: Sequence[Any], encodings: Sequence[Encoding | None]
 ) -> NDArray[np.bool_] | None:
-    """Which observations have nothing missing in any of the variables; None if none is omitted."""
+    """Mask of the observations with nothing missing in any variable; None if none is omitted."""
     masks = [
         encoding.kept(value, name)
         for value, encoding, name in zip(values, encodings, "xy", strict=True)

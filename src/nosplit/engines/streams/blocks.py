@@ -1,4 +1,4 @@
-"""What units are in a stream of two samples, of rows and scores, and of observations."""
+"""Blocks of units in a stream: of two samples, of rows and scores, and of observations."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ class AdjacentFit(GoodnessOfFitAccumulator):
         return {"columns": names, "encoding": self._encoding}
 
     def _effective_pairs(self, state: State) -> None:
-        """What is counted are rows."""
+        """No pairs are counted: rows are."""
 
     def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
         width = 0 if state.waiting is None else state.waiting[0].shape[1]

@@ -265,7 +265,7 @@ class AdjacentIndependence(IndependenceAccumulator):
         return Accumulator.result(self, method)
 
     def _family(self, encodings: Encodings, discrete: tuple[bool, bool]) -> Observations:
-        """What units are, once it is known what the variables hold."""
+        """The family of units, once the kinds of the variables are known."""
         kinds = [
             flag if encoding is None else encoding.parts
             for encoding, flag in zip(encodings, discrete, strict=True)

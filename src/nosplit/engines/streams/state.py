@@ -34,7 +34,7 @@ FAR = 32
 
 
 class Family(Protocol):
-    """What differs between two samples, goodness of fit and independence."""
+    """The parts that differ between two samples, goodness of fit and independence."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -64,13 +64,13 @@ class Family(Protocol):
         ...
 
     def effective(self, units: Any, pairing: Pairing) -> Array | None:
-        """How many of the pairs, or rows, of a pass carry each kernel; None where all may."""
+        """Effective number of pairs, or rows, of a pass for each kernel; None where all count."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is kept of a stream.
+    """The state of a stream.
 
     Attributes
     ----------
@@ -110,13 +110,13 @@ class State:
         return replace(self, bank=bank, moments=none, lag=LagOne.empty(d), apart=none)
 
     def caveats(self) -> list[Caveat]:
-        """What to say of rows that look sorted or dependent."""
+        """Caveats on rows that look sorted or dependent."""
         return self.lag.caveats() or near_and_far(self.apart)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """How rows become pairs.
+    """Rows → pairs.
 
     Parameters
     ----------

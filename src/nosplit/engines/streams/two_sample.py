@@ -120,7 +120,7 @@ class TwoSampleAccumulator(Accumulator):
 
     @property
     def encoding(self) -> Encoding | None:
-        """How tables become numbers."""
+        """The encoding of tables."""
         raise NotImplementedError
 
     @property

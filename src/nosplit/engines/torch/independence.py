@@ -94,11 +94,11 @@ class _ObservedTensors:
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Number of observations."""
         return len(self.x)
 
     def fitted(self, pilot: Index) -> _FittedTensors:
-        """They are numbers."""
+        """The observations, which are numbers as they came."""
         return _FittedTensors(self.x, self.y, pilot)
 
 

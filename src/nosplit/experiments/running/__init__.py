@@ -1,1 +1,1 @@
-"""How studies are run: cut into chunks, done by processes, kept in a journal."""
+"""Run studies: cut into chunks, done by processes, kept in a journal."""

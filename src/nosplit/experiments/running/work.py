@@ -1,4 +1,4 @@
-"""What a study is, and how its work is cut into chunks of trials.
+"""Studies, and how their work is cut into chunks of trials.
 
 A chunk has a seed of its own, made of the study, the cell and the chunk's number. Results
 therefore depend neither on the number of workers nor on the order in which chunks are done.
@@ -38,7 +38,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What came out of a chunk of trials: counts, and values where a figure shows them."""
+    """Results of a chunk of trials: counts, and values where a figure shows them."""
 
     counts: tuple[Count, ...]
     values: tuple[float, ...] = ()

@@ -1,1 +1,1 @@
-"""What studies show: tables, figures, the paper's claims, and the page with all of them."""
+"""Results of studies: tables, figures, the paper's claims, and the page with all of them."""

@@ -1,4 +1,4 @@
-"""What the paper says of its figures, held against the rates.
+"""The paper's claims about its figures, held against the rates.
 
 A claim is a set of comparisons. One comparison *fails clearly* if it is wrong by more than the
 error of the simulation: every comparison is tested, at levels that add up to 1 % over all
@@ -59,7 +59,7 @@ class Comparison:
     chunks: int = 0
 
     def margin(self, level: float) -> float:
-        """How far it may be off by chance, one-sided at this level."""
+        """Error by chance, one-sided at this level."""
         if self.chunks:
             return self.error * float(special.stdtrit(self.chunks - 1, 1 - level))
         return self.error * NormalDist().inv_cdf(1 - level)

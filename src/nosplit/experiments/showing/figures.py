@@ -23,7 +23,7 @@ TITLES = {"diff_var": "DIFF VAR", "mnist": "MNIST", "blobs": "Blobs", "symmetric
 
 @dataclass(frozen=True)
 class Style:
-    """How a method is drawn: told apart by colour, by marker and by line."""
+    """Colour, marker and line by which a method is told apart."""
 
     label: str
     colour: str

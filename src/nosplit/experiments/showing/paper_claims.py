@@ -205,7 +205,7 @@ def densities(_: Rows) -> list[Verdict]:
 
 
 def beyond(rows: Rows) -> list[Verdict]:
-    """What more pairs and smaller samples show: our claims, not the paper's."""
+    """Claims of our own, not the paper's: what more pairs and smaller samples show."""
     windows = ["linear", "window2", "window5", "window20"]
     return [
         none_fails(

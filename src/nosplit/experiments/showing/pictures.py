@@ -101,7 +101,7 @@ def geometry_figure() -> Figure:
 
 
 def _regions(ax: Axes, strength: float) -> None:
-    """Where each active set is selected, from a grid of τ."""
+    """Draw the region of each active set, from a grid of τ."""
     line = np.linspace(-2.0, 2.0, 401)
     tau = np.stack(np.meshgrid(line, line), axis=-1)
     active = Nonnegative()(tau, np.eye(2)).active

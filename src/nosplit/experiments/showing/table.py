@@ -28,7 +28,7 @@ _Z = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True, order=True)
 class TableRow:
-    """How often a method rejected, at one point of a figure.
+    """The number of rejections of a method at one point of a figure.
 
     `by_chunk` holds the rejections of each full chunk of trials, where they are known; it is no
     column of the table. Methods see the same draws, chunk by chunk.

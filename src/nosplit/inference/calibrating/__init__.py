@@ -1,1 +1,1 @@
-"""How p-values are found: among draws, by simulation or by the bootstrap."""
+"""P-values: among draws, by simulation or by the bootstrap."""

@@ -98,7 +98,7 @@ def _unit(values: Array) -> Array:
 
 
 def _starts(drawn: ColumnDraws) -> Index:
-    """Where the statistics of each column begin."""
+    """Positions at which the statistics of each column begin."""
     return np.asarray(np.searchsorted(drawn.columns, np.arange(drawn.n_columns)))
 
 

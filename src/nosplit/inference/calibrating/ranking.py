@@ -53,7 +53,7 @@ def hedged(evidence: Array) -> Array:
 
 
 def ranks(values: Array) -> NDArray[np.int_]:
-    """How many draws have at least this much evidence, within the tolerance for ties."""
+    """Number of draws with at least this much evidence, within the tolerance for ties."""
     ascending = np.sort(values)
     below = np.searchsorted(ascending, counted_from(values), side="left")
     return np.asarray(len(values) - below)

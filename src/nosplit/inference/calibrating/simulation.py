@@ -28,7 +28,7 @@ __all__ = ["simulate"]
 
 @dataclass(frozen=True, eq=False)
 class _Replicate:
-    """What a method sees of one sample: τ, (d,) or (2, d) for a split, and Σ̂."""
+    """The statistics of one sample: τ, (d,) or (2, d) for a split, and Σ̂."""
 
     tau: Array
     cov: Array

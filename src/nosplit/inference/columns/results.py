@@ -1,4 +1,4 @@
-"""Which columns differ: a test of every column, and what holds for all of them together."""
+"""Results of a test of every column, and what holds for all of them together."""
 
 from __future__ import annotations
 

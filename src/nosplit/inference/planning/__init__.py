@@ -1,1 +1,1 @@
-"""What "auto" picks, and what it will cost."""
+"""Plans: what "auto" picks, and what it will cost."""

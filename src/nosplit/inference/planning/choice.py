@@ -1,4 +1,4 @@
-"""What "auto" picks.
+"""The choice of "auto".
 
 The choice rests on sizes and on a fixed nominal cost model, never on a clock or on the data: the
 same data gives the same verdict on every machine, and exact calibration stays exact.

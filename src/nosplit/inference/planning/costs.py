@@ -1,4 +1,4 @@
-"""What tests cost, by a fixed nominal model: never by a clock or by the data."""
+"""The cost of tests, by a fixed nominal model: never by a clock or by the data."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Sizes:
 
     @property
     def pairs_of(self) -> str:
-        """What pairs are made of, in a word."""
+        """Plural of what pairs are made of."""
         return "rows"
 
     @property
     def draws_are(self) -> str:
-        """What draws are, in a word."""
+        """Adjective of the draws."""
         return "exact"
 
     @property
@@ -97,7 +97,7 @@ class Sizes:
         return self._pairs(pairing, flips)
 
     def rows_or_units(self, pairing: Pairing, flips: int) -> int:
-        """What pairs are made of: units, or all rows where labels are permuted among all."""
+        """Number of units, or of all rows where labels are permuted among all."""
         pooled = self.default and isinstance(pairing, Complete) and flips and self.n != self.m
         return self.n + self.m if pooled else self.n_units
 
@@ -155,7 +155,7 @@ class DesignSizes(Sizes):
 
     @property
     def pairs_of(self) -> str:
-        """What pairs are made of, in a word."""
+        """Plural of what pairs are made of."""
         return "units"
 
     @property
@@ -168,7 +168,7 @@ class DesignSizes(Sizes):
         return min(self.units, 2 * pairing.cells if self.samples == 2 else pairing.cells)
 
     def rows_or_units(self, pairing: Pairing, flips: int) -> int:
-        """What pairs are made of."""
+        """Number of units."""
         return self.units
 
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
@@ -207,7 +207,7 @@ class HsicSizes(Sizes):
 
     @property
     def pairs_of(self) -> str:
-        """What pairs are made of, in a word."""
+        """Plural of what pairs are made of."""
         return "units"
 
     def cells(self, pairing: Sketch) -> int:

@@ -1,4 +1,4 @@
-"""What "auto" picks for a test of goodness of fit."""
+"""The choice of "auto" for a test of goodness of fit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SteinSizes(Sizes):
 
     @property
     def draws_are(self) -> str:
-        """What draws are, in a word."""
+        """Adjective of the draws."""
         return WILD
 
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:

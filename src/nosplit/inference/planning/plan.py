@@ -1,4 +1,4 @@
-"""How a test will be done, with its cost."""
+"""The plan of a test, with its cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BESIDES = 1.8
 
 @dataclass(frozen=True)
 class Plan:
-    """How a test will be done.
+    """The plan of a test.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What `kernels=` may be: kernels, the name of a set, or a function of the data's scale."""
+"""Values of `kernels=`: kernels, the name of a set, or a function of the data's scale."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Recipe:
 
 
 def called(make: Callable[..., Any], *medians: float) -> Any:
-    """What a function that makes kernels returns; what it raises is said of `kernels`."""
+    """Call a function that makes kernels; replace its errors by one about `kernels`."""
     try:
         return make(*medians)
     except InputError:

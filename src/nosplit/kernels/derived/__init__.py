@@ -1,1 +1,1 @@
-"""What other rooms make of kernels: waves, flattened spectra, Stein kernels, products."""
+"""Derivatives of kernels for other rooms: waves, flattened spectra, Stein kernels, products."""

@@ -102,7 +102,7 @@ class FittedSpectral(Spectral):
     basis: Eigenbasis | None = field(default=None, hash=False)
 
     def fit(self, rows: npt.ArrayLike) -> FittedSpectral:
-        """Itself: it was fitted before."""
+        """The kernel itself, which was fitted before."""
         return self
 
     def features(self, rows: Rows) -> Array:

@@ -94,7 +94,7 @@ class SteinBank:
 
     @cached_property
     def program(self) -> tuple[NDArray[Any], ...]:
-        """What `loops/stein` takes: kinds, scales, exponents, squarings, rows."""
+        """Arguments of `loops/stein`: kinds, scales, exponents, squarings, rows."""
         bank = Bank(self.kernels)
         kinds, _, times, exponents, rows = bank.program
         squarings = np.where(kinds == SQUARED, times, 0.0).astype(np.int64)

@@ -87,7 +87,7 @@ class TensorBank:
 
     @cached_property
     def places(self) -> tuple[Index, Index]:
-        """Which of the factors on x and on y each product is made of."""
+        """Positions of the factors on x and on y that each product is made of."""
         x, y = (bank.kernels for bank in self.factors)
         return (
             np.array([x.index(t.x) for t in self.kernels]),

@@ -21,7 +21,7 @@ __all__ = ["Whitened", "Whitening", "optimal_weights"]
 
 @dataclass(frozen=True)
 class Whitening:
-    """How a covariance matrix is inverted.
+    """The rule by which a covariance matrix is inverted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is learned of the pairs so far: directions in which x and y seem to differ.
+"""Learners of the pairs so far: directions in which x and y seem to differ.
 
 A witness is w = (C + γI)⁻¹ m: m the mean and C the second moment of the differences of features,
 which have unit size. Several γ, several lengths of memory, and each column by itself: which of them

@@ -1,4 +1,4 @@
-"""How pairs of rows become numbers that change their sign when the rows are swapped."""
+"""Pairs of rows → numbers that change their sign when the rows are swapped."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What single columns and pairs of them show of cells, whatever is drawn."""
+"""Statistics of single columns and of pairs of them, from cells, under every draw."""

@@ -1,4 +1,4 @@
-"""What changed in a column, where all that is left of it are counts of its bins."""
+"""Changes of a column of which only counts of its bins are left."""
 
 from __future__ import annotations
 

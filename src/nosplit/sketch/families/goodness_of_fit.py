@@ -1,4 +1,4 @@
-"""How a row and its score become numbers that have mean zero under the model: Stein features.
+"""A row and its score → numbers that have mean zero under the model: Stein features.
 
 For a smooth function φ and a direction v, v'(∇φ(x) + φ(x) s(x)) has mean zero under the model of
 score s. With φ = cos ω'x and sin ω'x, ω from the mixture that a kernel is, and E vv' = I, the inner

@@ -146,7 +146,7 @@ def stein_statistics(
 
 
 def stein_blocks_alike(sketch: SteinMap, sums: SteinSums) -> float:
-    """How sure it is that neighbouring cells, in the order of time, are alike: a p-value."""
+    """P-value of the hypothesis that neighbouring cells, in time, are no more alike than others."""
     cells = len(sums.numbers)
     units = whole_units(sums.numbers.astype(np.float64), cells)
     kernels = kernel_view(sketch.features, Swaps(cells, cells, 0, 0), units, (FLATTENED,))

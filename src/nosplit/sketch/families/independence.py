@@ -1,4 +1,4 @@
-"""How an observation (x, y) becomes numbers whose products show dependence.
+"""An observation (x, y) → numbers whose products show dependence.
 
 A product k(x, x') l(y, y') of kernels that are mixtures of waves is a mixture of products of waves:
 the mean over frequencies (ω, η) of Re e^{iω'(x - x')} e^{iη'(y - y')}. A pair of frequencies gives
@@ -263,7 +263,7 @@ class TensorMap:
 
 
 def _some(factor: Factor, count: int, rng: np.random.Generator) -> Factor:
-    """So many of the numbers in random order, with the weight of all."""
+    """Pick so many of the numbers at random; they have the weight of all."""
     if factor.kernel is not None:  # landmarks have a place
         return factor[np.arange(count)]
     chosen = factor[rng.permutation(len(factor))[:count]]

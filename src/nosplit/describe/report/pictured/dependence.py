@@ -98,7 +98,7 @@ def _columns_of_variable(value: Any, label: str) -> list[_Column]:
 
 
 def _labels(raw: Raw, series: Any) -> dict[float, str]:
-    """What codes of categories stand for: the value of the first row that has each."""
+    """Names of the codes of categories: the value of the first row that has each."""
     if raw.kind not in CATEGORIES:
         return {}
     codes, first = np.unique(raw.values, return_index=True)
@@ -185,7 +185,7 @@ def _drawn(pair: dict[str, Any], number: int, page: PageChoices) -> dict[str, An
 
 
 def _category_names(column: _Column, side: _Cells) -> str:
-    """What the numbers of categories stand for, where their names are at hand."""
+    """Names of the numbers of categories, where they are at hand."""
     if side.ends is not None:
         return ""
     known = [column.labels.get(float(code), "…") for code in side.codes[:MOST_CATEGORIES]]

@@ -18,14 +18,14 @@ __all__ = ["LARGEST", "DocumentForm", "FileError", "read_document", "write_docum
 
 
 class DocumentForm(NamedTuple):
-    """What a file holds, and the version of how it does."""
+    """The kind of content of a file, and the version of its form."""
 
     name: str
     version: int
 
     @property
     def title(self) -> str:
-        """What a file says it is."""
+        """The title that a file carries."""
         return f"nosplit {self.name}"
 
     def __str__(self) -> str:

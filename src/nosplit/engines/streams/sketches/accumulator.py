@@ -1,4 +1,4 @@
-"""What accumulators of fit and of independence share as sketches: counts, merging, saving."""
+"""Parts that accumulators of fit and of independence share as sketches: counts, merging, saving."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ PILOT, FEWEST = 1000, 8
 
 @dataclass(frozen=True, eq=False)
 class FamilyState:
-    """What is kept of a stream.
+    """The state of a stream.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class FamilyState:
 
 
 class StreamFamily(Protocol):
-    """What differs between tests of fit and of independence."""
+    """The parts that differ between tests of fit and of independence."""
 
     @property
     def unit(self) -> int:
@@ -86,7 +86,7 @@ class StreamFamily(Protocol):
         ...
 
     def lag(self, rows: Rows) -> int:
-        """Up to which lag these rows, in their order, depend on one another; 0: they do not."""
+        """Lag up to which these rows, in their order, depend on one another; 0: they do not."""
         ...
 
     def step(self, lag: int) -> int:
@@ -104,7 +104,7 @@ class StreamFamily(Protocol):
 
 @dataclass(frozen=True)
 class FamilyFlow:
-    """How rows become a sketch.
+    """Rows → a sketch, of fit or of independence.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class _Scored:
         return fit_stein_map(rows[0], rows[1], kernels, frequencies=frequencies, key=key)
 
     def lag(self, rows: Rows) -> int:
-        """Up to which lag rows depend on one another; 0: they do not."""
+        """Lag up to which rows depend on one another; 0: they do not."""
         return correlated_rows(rows[0])
 
     def step(self, lag: int) -> int:

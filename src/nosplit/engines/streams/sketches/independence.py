@@ -61,7 +61,7 @@ class _Observations:
         return map_of(x, y, self.kernels, frequencies=frequencies, key=key)
 
     def lag(self, rows: Rows) -> int:
-        """Up to which lag both variables depend on their past; 0: one of them does not."""
+        """Lag up to which both variables depend on their past; 0: one of them does not."""
         return min(correlated_rows(side) for side in rows)
 
     def step(self, lag: int) -> int:

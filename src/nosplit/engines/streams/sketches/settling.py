@@ -37,7 +37,7 @@ class Mergeable(Protocol):
 
     @property
     def length(self) -> int:
-        """What is in a block that is full."""
+        """Number of units in a full block."""
         ...
 
     def __len__(self) -> int: ...
@@ -59,7 +59,7 @@ class Settled(Generic[B]):
     mended: bool = True
 
     def caveats(self, of: str = "pairs in a row", drawn: str = "were swapped") -> list[Caveat]:
-        """What to say of rows that depend on those before them: what blocks hold, and were done."""
+        """Caveats on rows that depend on earlier ones: what blocks hold, and what was done."""
         if not self.dependent:
             return []
         shown = f"{len(self.blocks)} blocks of {self.blocks.length} {of}"
@@ -104,7 +104,7 @@ def settle_blocks(blocks: B, alike: Callable[[B], float], least: int = 1) -> Set
 
 
 def pairs_alike(blocks: BlockSums) -> float:
-    """How sure it is that neighbouring blocks of pairs are alike: a p-value."""
+    """P-value of the hypothesis that neighbouring blocks of pairs are no more alike than others."""
     return neighbours_alike(blocks.sketch, *blocks.pairs)
 
 

@@ -1,4 +1,4 @@
-"""What accumulators of sketches share, whatever their family: counts, draws, merging."""
+"""Parts that accumulators of sketches share, whatever their family: counts, draws, merging."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SketchingAccumulator(Accumulator):
         return int(self._flow.n_waiting(self._state))
 
     def counts(self) -> dict[str, int]:
-        """How many pairs and units there are, and what became of the rows."""
+        """Number of pairs and units, and what became of the rows."""
         return {
             **self._flow.tally(self._state),
             "n_waiting": self.n_waiting,

@@ -66,7 +66,7 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
 
     @property
     def encoding(self) -> Encoding | None:
-        """How tables become numbers."""
+        """The encoding of tables."""
         return self._state.encoding
 
     @property

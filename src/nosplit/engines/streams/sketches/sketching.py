@@ -33,7 +33,7 @@ FEWEST = 8
 
 @dataclass(frozen=True, eq=False)
 class SketchState:
-    """What is kept of a stream.
+    """The state of a stream.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class SketchState:
 
     @property
     def bank(self) -> SketchMap | None:
-        """What knows the kernels."""
+        """The map, which knows the kernels."""
         return None if self.blocks is None else self.blocks.sketch
 
 
 @dataclass(frozen=True)
 class SketchFlow:
-    """How rows become a sketch.
+    """Rows → a sketch, of two samples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which row has a place: the inverse of the keyed permutation, walked where it is needed."""
+"""The row at a place: the inverse of the keyed permutation, walked where it is needed."""
 
 from __future__ import annotations
 

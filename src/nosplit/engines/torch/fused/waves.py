@@ -73,7 +73,7 @@ def _whole_waves(t):
 
 @triton.jit
 def _rounded(a):
-    """To the nearest number of the matrix units: ten binary digits."""
+    """Round to the nearest number of the matrix units: ten binary digits."""
     return ((a.to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True)
 
 

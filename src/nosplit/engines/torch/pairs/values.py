@@ -51,7 +51,7 @@ class _Bases:
         return self.a @ self.b.T if self.layout == "tile" else (self.a * self.b).sum(dim=1)
 
     def _distances(self, base: str) -> torch.Tensor:
-        """By differences, not by products: nothing is lost for rows that are close."""
+        """Distances by differences, not by products: nothing is lost for rows that are close."""
         if self.layout == "aligned":
             apart = self.a - self.b
             return (apart * apart if base == "sq" else apart.abs_()).sum(dim=1)

@@ -78,7 +78,7 @@ class MovedSide:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return self.side.name
 
     def census(self) -> Census:
