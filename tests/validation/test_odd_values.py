@@ -6,6 +6,7 @@ All of these were found by `benchmarks.fuzz`.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ import pytest
 import nosplit
 from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
 from nosplit.methods.normal.laws import Flips
+from nosplit.sketch.order import blocks_alike
+from nosplit.sketch.units import CellUnits, Lens
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +96,38 @@ def test_labellings_that_overflow():
     x, y = 1e153 * normal(8, 1), 1e153 * normal(16, 1)
     with pytest.raises(InputError, match="not finite"):
         two_sample_test(x, y, kernels=[nosplit.Linear()], pairs="linear", calibration="asymptotic")
+
+
+@pytest.mark.parametrize("size", [1e80, 1e100])
+def test_two_variables_that_overflow(size):
+    """Products of traces overflowed, and so did linear kernels of few observations."""
+    x, y = size * normal(2, 12, 1)
+    with pytest.raises(InputError, match="not finite"):
+        nosplit.independence_test(x, y, calibration=Exact(19))
+
+
+def test_blocks_alike_in_any_unit():
+    """Sixth powers of small numbers were 0, which was divided by, and their squares 0 a p of 1."""
+    alike = np.repeat(normal(8, 3), 8, axis=0) + normal(64, 3)
+    lens = Lens(slice(0, 3), np.ones(3), np.ones((3, 1)))
+
+    def found(size):
+        return blocks_alike(
+            [(CellUnits(alike.astype(np.float32), None), [replace(lens, axes=size * lens.axes)])]
+        )
+
+    assert found(1.0) < 1e-3
+    assert found(1e-60) == pytest.approx(found(1.0))
+    assert found(1e-100) == pytest.approx(found(1.0))
+
+
+@pytest.mark.parametrize(
+    "stream", [nosplit.TwoSampleAccumulator(), nosplit.IndependenceAccumulator()]
+)
+def test_columns_of_the_smallest_numbers_and_one_large_one(stream):
+    """Turns of waves were beyond what a float32 holds, and a variance was below 0 by rounding."""
+    x, y = 1e-60 * normal(2, 80, 2)
+    y[3, 1] = 1e10
+    stream.update(x, y)
+    with pytest.raises(InputError, match="too small to be squared"):
+        stream.result()

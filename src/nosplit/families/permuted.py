@@ -26,6 +26,7 @@ __all__ = ["permuted_statistics"]
 WHITENED = 1e-2
 
 
+@np.errstate(over="ignore", invalid="ignore")  # found in what comes of it
 def permuted_statistics(
     x: NDArray[Any],
     y: NDArray[Any],
@@ -35,7 +36,9 @@ def permuted_statistics(
     *,
     numbers: bool,
 ) -> DrawnStatistics | None:
-    """Statistics of product kernels under permutations of y; None where a kernel is constant.
+    """Statistics of product kernels under permutations of y.
+
+    None where a kernel is constant, and where values are too large for sums of their squares.
 
     Parameters
     ----------
@@ -55,16 +58,21 @@ def permuted_statistics(
     draws = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(flips))])
     K, L = (_grams(v, own) for v, own in ((x, bank.factors[0]), (y, bank.factors[1])))
     tau, cov = _statistics(K, L, bank.places, draws)
-    if not np.isfinite(cov).all() or not (np.diagonal(cov) > 0).all():
+    if not _usable(tau, cov):
         return None
     n_pairs = n * (n - 1) // 2
     if not numbers:
         return DrawnStatistics(tau, cov, n, n_pairs)
     both = np.arange(2)
     flat_tau, flat_cov = _statistics(_broad(x), _broad(y), (both, both), draws)
-    if not (np.diagonal(flat_cov) > 0).all():
+    if not _usable(flat_tau, flat_cov):
         return None
     return DrawnStatistics(tau, cov, n, n_pairs, flat_tau, flat_cov)
+
+
+def _usable(tau: Array, cov: Array) -> bool:
+    finite = np.isfinite(tau).all() and np.isfinite(cov).all()
+    return bool(finite and (np.diagonal(cov) > 0).all())
 
 
 def _grams(rows: NDArray[Any], bank: Bank) -> Array:

@@ -123,7 +123,7 @@ def _check_drawn(drawn: DrawnStatistics) -> None:
     """Check that statistics are finite, and that what has no variance has none at all."""
     if not (np.isfinite(drawn.tau[0]).all() and np.isfinite(drawn.cov).all()):
         raise NonFiniteError(NOT_FINITE)
-    dead = np.diagonal(drawn.cov) == 0
+    dead = np.diagonal(drawn.cov) <= 0  # below 0 by rounding
     if dead.all() or np.any(drawn.cov[dead]):
         raise InputError(
             f"The values of kernel number {kernel_numbers(dead)} are all the same, or too small "

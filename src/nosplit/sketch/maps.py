@@ -17,7 +17,12 @@ from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
-from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of, has_frequencies
+from nosplit.kernels.derived.frequencies import (
+    Frequencies,
+    frequencies_of,
+    has_frequencies,
+    turns_by_spread,
+)
 from nosplit.kernels.derived.spectral import FittedSpectral
 from nosplit.sketch.bins import (
     MOST_BINS,
@@ -103,8 +108,7 @@ class SketchMap:
     def turns(self) -> NDArray[np.float32]:
         """Turns for a spread of each column, (p, F)."""
         parts = [d.turns for d in self.drawn.values()] or [np.zeros((self.p, 0))]
-        turns = np.concatenate(parts, axis=1) * self.spread[:, None]
-        return np.ascontiguousarray(turns, dtype=np.float32)
+        return turns_by_spread(np.concatenate(parts, axis=1), self.spread)
 
     @cached_property
     def hashed(self) -> NDArray[np.int64]:

@@ -67,6 +67,7 @@ def _pvalues(units: CellUnits, lens: Lens, widths: Sequence[int]) -> Array:
     """P-values of sums over neighbours, for each width and kernel of a lens."""
     along = units.along(lens)
     along -= along.mean(axis=0)
+    along /= np.abs(along).max(initial=0.0) or 1.0  # fourth powers of small numbers are none
     N = len(along)
     common = -((along * along) @ lens.gains).sum(axis=0) / (N * (N - 1))
     lags = range(1, max(widths))

@@ -24,7 +24,11 @@ from nosplit.kernels.categories import Agreement, Hamming
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Matern
 from nosplit.kernels.on_columns import Mixed, OnColumns
 
-__all__ = ["Frequencies", "frequencies_of", "has_frequencies"]
+__all__ = ["Frequencies", "frequencies_of", "has_frequencies", "turns_by_spread"]
+
+# Waves faster than this have any phase whatever at the next value that a float32 can hold. Sums of
+# turns of many columns, each up to a million spreads away, stay finite.
+FASTEST = 1e25
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,13 @@ class Frequencies:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+
+def turns_by_spread(turns: Array, spread: Array) -> NDArray[np.float32]:
+    """Turns for a spread of each column, (p, F), of turns for a unit of it."""
+    with np.errstate(over="ignore"):
+        fast = turns * spread[:, None]
+    return np.ascontiguousarray(np.clip(fast, -FASTEST, FASTEST), dtype=np.float32)
 
 
 def has_frequencies(kernel: Any) -> bool:

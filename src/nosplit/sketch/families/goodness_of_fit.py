@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of
+from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of, turns_by_spread
 from nosplit.kernels.derived.stein import BoundedLinear, Constant
 from nosplit.sketch.maps import STEP, spread_of
 
@@ -96,8 +96,7 @@ class SteinMap:
     @cached_property
     def turns(self) -> NDArray[np.float32]:
         """Turns for a spread of each column, (p, W)."""
-        turns = self._waves[0] * self.spread[:, None]
-        return np.ascontiguousarray(turns, dtype=np.float32)
+        return turns_by_spread(self._waves[0], self.spread)
 
     @cached_property
     def directions(self) -> Array:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.kernels import Kernel
-from nosplit.kernels.derived.frequencies import frequencies_of, has_frequencies
+from nosplit.kernels.derived.frequencies import frequencies_of, has_frequencies, turns_by_spread
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.maps import STEP, linear_columns, spread_of
 from nosplit.sketch.sums import MULTIPLE
@@ -149,7 +149,7 @@ class VariableWaves:
     def turns(self) -> NDArray[np.float32]:
         """Turns for a spread of each column, (p, W)."""
         turns = np.concatenate([f.turns for f in self.factors], axis=1)
-        return np.ascontiguousarray(turns * self.variable.spread[:, None], dtype=np.float32)
+        return turns_by_spread(turns, self.variable.spread)
 
     @cached_property
     def phases(self) -> tuple[Index, NDArray[np.uint32]]:
