@@ -15,6 +15,7 @@ from _reference import at_most, within
 from nosplit import (
     DependentRowsWarning,
     Gaussian,
+    IndependenceAccumulator,
     InputError,
     Linear,
     NosplitWarning,
@@ -100,7 +101,7 @@ def test_sums_against_numpy():
     x, y = samples(1000, 1000)
     acc = fed(stream(), x, y, [700])
     blocks = acc._state.blocks
-    assert (len(blocks), blocks.length, blocks.n_groups) == (32, 32, 1000)
+    assert (len(blocks), blocks.length, blocks.n_units) == (32, 32, 1000)
     assert blocks.counts.tolist() == [32] * 31 + [8]
     for side, rows in zip(blocks.cells, (x, y), strict=True):
         where, steps = blocks.sketch.features[1]  # the linear kernel: columns about their centers
@@ -344,6 +345,9 @@ def test_tables_in_any_batches():
     early = stream(None)
     early.update(x[:20], y[:20])
     assert quietly(early).encoding == fit_encoding(x[:20], y[:20])
+    pair = IndependenceAccumulator()
+    pair.update(x[:80], y[:80])
+    assert pair.result(flips=19).encoding == (fit_encoding(x[:80]), fit_encoding(y[:80]))
     early += whole  # rows that wait as they came are put on the scale of the other
     assert early.encoding == whole.encoding
     late = stream(None)
@@ -371,6 +375,40 @@ def test_rows_with_missing_values_are_counted():
     acc.update(x, holes)
     assert acc.counts()["n_omitted"] == 20
     assert quietly(acc).n_left_out == 40
+    acc.update(holes[:15], None)  # nothing of it is left
+    assert acc.counts()["n_omitted"] == 35
+
+
+def test_empty_accumulators_can_be_added_to():
+    """An empty one takes what the other knows, and keeps what the other does not know."""
+    x, y = samples(600, 600)
+    for n in (0, 20, 600):  # nothing, no map yet, and a map
+        empty, other = stream(None), fed(stream(None), x[:n], y[:n])
+        empty += other
+        fed(empty, x[n:], y[n:])
+        assert_equal(empty, fed(stream(None), x, y))
+    scales = fit_encoding(table(50, 0))
+    knows = stream(None, encoding=scales)
+    knows += stream(None)
+    assert knows.encoding == scales
+    both = IndependenceAccumulator(encodings=(scales, scales))
+    both += IndependenceAccumulator()
+    both.update(table(80, 1), table(80, 2))
+    assert both.result(flips=19).encoding == (scales, scales)
+
+
+def test_rows_on_different_scales_are_not_added_iv():
+    """Rows that wait are on the scale of the encoding that was given."""
+    small, large = (fit_encoding(table(50, 0).assign(age=table(50, 0).age * s)) for s in (1, 100))
+    for n in (20, 600):
+        one, two = stream(None, encoding=small), stream(None, encoding=large)
+        one.update(table(n, 1), table(n, 2))
+        two.update(table(n, 1), table(n, 2))
+        with pytest.raises(InputError, match="scales"):
+            one += two
+        empty = stream(None, encoding=small)
+        empty += two  # nothing was scaled yet
+        assert empty.encoding == large
 
 
 # Level and power --------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ class AdjacentAccumulator(TwoSampleAccumulator):
         encoding = settings["encoding"]
         return {**settings, "encoding": encoding and Encoding.from_dict(encoding)}
 
-    def _described(self) -> dict[str, Any]:
+    def _described(self, state: Any) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names
         return {"columns": names, "encoding": self._encoding}
 

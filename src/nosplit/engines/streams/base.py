@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from abc import ABC
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from nosplit._support.checks import check_int
@@ -169,7 +168,7 @@ class Accumulator(ABC):
             n_units=counts["n_units"],
             n_used=counts["n_used"],
             n_left_out=self._n_rows(state.waiting) + state.n_dropped + state.n_omitted,
-            **self._described(),
+            **self._described(state),
         )
 
     def _outcome(self, state: State, method: Method | str) -> Outcome:
@@ -193,7 +192,7 @@ class Accumulator(ABC):
     def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
         return []
 
-    def _described(self) -> dict[str, Any]:
+    def _described(self, state: Any) -> dict[str, Any]:
         """Fields of the result that describe the columns."""
         return {}
 
@@ -224,7 +223,7 @@ class Accumulator(ABC):
         self._check_widths(other)
         flow = self._flow
         if self._state.waiting is None:  # what the first rows bring
-            flow = replace(flow, family=other._flow.family)
+            flow = flow.taught_by(other._flow)
         self._state = flow.merge(self._state, other._state)
         self._flow = flow
         return self

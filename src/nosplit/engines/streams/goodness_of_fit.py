@@ -227,7 +227,7 @@ class AdjacentFit(GoodnessOfFitAccumulator):
         known = None if encoding is None else Encoding.from_dict(encoding)
         return {**settings, "encoding": known}
 
-    def _described(self) -> dict[str, Any]:
+    def _described(self, state: Any) -> dict[str, Any]:
         names = None if self._encoding is None else self._encoding.names
         return {"columns": names, "encoding": self._encoding}
 

@@ -296,7 +296,7 @@ class AdjacentIndependence(IndependenceAccumulator):
         encodings = tuple(None if side is None else Encoding.from_dict(side) for side in (x, y))
         return {**settings, "encodings": encodings}
 
-    def _described(self) -> dict[str, Any]:
+    def _described(self, state: Any) -> dict[str, Any]:
         some = [encoding for encoding in self._encodings if encoding is not None]
         names = tuple(name for encoding in some for name in encoding.names)
         return {"columns": names or None, "encoding": self._encodings if some else None}

@@ -225,6 +225,10 @@ class Flow:
         """Moments of all pairs."""
         return state.moments
 
+    def taught_by(self, other: Flow) -> Flow:
+        """The flow with the units of another, whose first rows have shown what they are."""
+        return replace(self, family=other.family)
+
     def merge(self, state: State, other: State) -> State:
         """Both together; what waits in the other comes next in this one."""
         if state.bank is not None:

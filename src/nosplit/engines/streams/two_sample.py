@@ -109,7 +109,7 @@ class TwoSampleAccumulator(Accumulator):
     @classmethod
     def _sketch_or_adjacent(cls) -> tuple[type[Any], type[Any]]:
         from nosplit.engines.streams.adjacent import AdjacentAccumulator
-        from nosplit.engines.streams.sketches.sketched import SketchAccumulator
+        from nosplit.engines.streams.sketches.two_sample import SketchAccumulator
 
         return SketchAccumulator, AdjacentAccumulator
 

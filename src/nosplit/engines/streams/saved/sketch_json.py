@@ -62,7 +62,9 @@ def sketch_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> Sketch
         sketch = _map_from_plain(data["map"], flow, start)
         blocks = _blocks_from_plain(data.get("blocks"), sketch, flow)
     waiting = _waiting_from_plain(data.get("waiting"))
-    state = SketchState(waiting, blocks, start.encoding, scaled, **counts)
+    state = SketchState(
+        waiting=waiting, blocks=blocks, encodings=start.encodings, scaled=scaled, **counts
+    )
     _check_rows(state, flow)
     return state
 
@@ -86,7 +88,7 @@ def _check_rows(state: SketchState, flow: SketchFlow) -> None:
             raise InputError("`waiting` must be there, on the scale of the map.")
     if len(widths) > 1:
         raise InputError("`waiting` must have the columns of the map and of the tables.")
-    groups = flow.n_groups(state.waiting)
+    groups = flow.n_units(state.waiting)
     if groups >= (1 if state.blocks is not None else flow.enough):
         raise InputError("`waiting` must not hold rows of both sides that have found partners.")
     for side, size in zip(state.waiting or (), flow.ratio, strict=state.waiting is not None):

@@ -54,11 +54,6 @@ class BlockSums(BlockCounts):
     y: CellSums | None = None
 
     @property
-    def n_groups(self) -> int:
-        """Groups in all blocks, which are their units."""
-        return self.n_units
-
-    @property
     def cells(self) -> tuple[CellSums, CellSums]:
         """The cells of x and of y, block by block and slot by slot; not copied."""
         x, y = self._sides

@@ -16,11 +16,10 @@ from nosplit.engines.families.goodness_of_fit import too_skewed
 from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.goodness_of_fit import GoodnessOfFitAccumulator, scored_batch
 from nosplit.engines.streams.saved.as_json import kernels_from_plain
-from nosplit.engines.streams.sketches.accumulator import FamilySketch
+from nosplit.engines.streams.sketches.accumulator import FamilySketch, sketch_settings
 from nosplit.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit.engines.streams.sketches.runs import RunSums
 from nosplit.engines.streams.sketches.settling import settle_blocks
-from nosplit.engines.streams.sketches.sharing import sketch_settings
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
@@ -101,7 +100,7 @@ class FitSketch(FamilySketch, GoodnessOfFitAccumulator):
         if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
             SteinBank(stein_kernels(kernels, 1.0))
         self._given = kernels
-        self._flow = FamilyFlow(_Scored(kernels), *sketch_settings(pairs, limit, rng))
+        self._flow = FamilyFlow(*sketch_settings(pairs, limit, rng), _Scored(kernels))
         self._state = FamilyState(encodings=(encoding,))
 
     @classmethod

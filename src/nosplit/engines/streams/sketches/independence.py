@@ -23,10 +23,9 @@ from nosplit.engines.streams.independence import (
     observed_batch,
 )
 from nosplit.engines.streams.saved.as_json import kernels_from_plain
-from nosplit.engines.streams.sketches.accumulator import FamilySketch
+from nosplit.engines.streams.sketches.accumulator import FamilySketch, sketch_settings
 from nosplit.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit.engines.streams.sketches.runs import RunSums
-from nosplit.engines.streams.sketches.sharing import sketch_settings
 from nosplit.engines.streams.state import Rows
 from nosplit.families.fitting import TensorKernels, tensor_kernels
 from nosplit.families.independence import check_unit_size
@@ -97,9 +96,8 @@ class IndependenceSketch(FamilySketch, IndependenceAccumulator):
         if kernels is not None and not callable(kernels):
             tensor_kernels(kernels, 1.0, 1.0, discrete=flags or (False, False))
         self._given = kernels
-        self._flow = FamilyFlow(
-            _Observations(kernels, check_unit_size(unit_size)), *sketch_settings(pairs, limit, rng)
-        )
+        family = _Observations(kernels, check_unit_size(unit_size))
+        self._flow = FamilyFlow(*sketch_settings(pairs, limit, rng), family)
         self._state = FamilyState(encodings=tuple(encodings), discrete=flags)
 
     @property

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from nosplit._support.checks import Seed, check_int
+from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
-from nosplit.engines.streams.base import FLIPS, LIMIT
+from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.blocks import check_ratio
 from nosplit.engines.streams.saved.as_json import kernels_from_plain, kernels_to_plain
 from nosplit.engines.streams.saved.sketch_json import sketch_from_plain, sketch_to_plain
+from nosplit.engines.streams.sketches.accumulator import (
+    SketchingAccumulator,
+    columns_of,
+    sketch_settings,
+)
+from nosplit.engines.streams.sketches.cells import BlockSums
 from nosplit.engines.streams.sketches.settling import outcome_of
-from nosplit.engines.streams.sketches.sharing import SketchingAccumulator, sketch_settings
-from nosplit.engines.streams.sketches.sketching import FEWEST, SketchFlow, SketchState
+from nosplit.engines.streams.sketches.sketching import SketchFlow, SketchState
 from nosplit.engines.streams.two_sample import (
     TwoSampleAccumulator,
     check_encoding,
     two_sides,
 )
 from nosplit.errors import InputError
-from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
-from nosplit.inference.outcome import to_result
-from nosplit.inference.result import TestResult
+from nosplit.inference.outcome import Outcome
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing, Sketch
@@ -54,8 +56,8 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
         check_encoding(encoding)
         _check_recipe(kernels, encoding)
         settings = sketch_settings(pairs, limit, rng)
-        self._flow = SketchFlow(check_ratio(ratio), kernels, *settings)
-        self._state = SketchState(encoding=encoding)
+        self._flow = SketchFlow(*settings, check_ratio(ratio), kernels)
+        self._state = SketchState(encodings=(encoding, encoding))
 
     # -- what is known so far ------------------------------------------------------------------
 
@@ -94,45 +96,30 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
             sources = [as_frame(v, n) for v, n in ((x, "x"), (y, "y")) if v is not None]
             encoding = unscaled_encoding(*sources)
             _check_recipe(self._flow.kernels, encoding)
-            state = replace(state, encoding=encoding, scaled=False)
+            state = replace(state, encodings=(encoding, encoding), scaled=False)
         batch, omitted = two_sides(x, y, state.encoding, state.width)
-        if batch is not None:
-            state = replace(state, n_omitted=state.n_omitted + omitted)
-            self._state = self._flow.feed(state, batch)
+        n_omitted = state.n_omitted + omitted
+        if batch is None:
+            self._state = replace(self._state, n_omitted=n_omitted)
+        else:
+            self._state = self._flow.feed(replace(state, n_omitted=n_omitted), batch)
 
     # -- results -------------------------------------------------------------------------------
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far; the accumulator stays as it is."""
-        chosen, flips = as_method(method), Exact(flips).flips
-        state = self._flow.flush(self._state)
-        blocks = state.blocks
-        if blocks is None or blocks.n_groups < FEWEST:
-            raise InputError(
-                f"There are no pairs to test yet: {FEWEST} are needed, and "
-                f"{self._n_rows(state.waiting)} rows are waiting. `update` with more rows first."
-            )
+    def _tested(
+        self, state: SketchState, blocks: BlockSums, method: Method | None, flips: int
+    ) -> tuple[Outcome, int]:
+        key, encoding = self._flow.draws, state.encoding
+        return outcome_of(blocks, method, flips=flips, key=key, encoding=encoding)
+
+    def _described(self, state: Any) -> dict[str, Any]:
         encoding = state.encoding
-        outcome, n_units = outcome_of(
-            blocks, chosen, flips=flips, key=self._flow.draws, encoding=encoding
-        )
-        return to_result(
-            outcome,
-            question=self.question,
-            kernels=blocks.sketch.kernels,
-            n_units=n_units,
-            n_used=self._flow.tally(state)["n_used"],
-            n_left_out=self.n_waiting + state.n_dropped + state.n_omitted,
-            columns=None if encoding is None else encoding.names,
-            encoding=encoding,
-            stream=True,
-        )
+        return {"columns": None if encoding is None else encoding.names, "encoding": encoding}
 
     # -- merging -------------------------------------------------------------------------------
 
     def _compared(self) -> dict[str, Any]:
-        encoding = self.encoding
-        columns = None if encoding is None else [(c.name, c.kind) for c in encoding.columns]
+        columns = columns_of(self._state.encodings)
         return {"ratio": self.ratio, "cells": self._flow.pairing, "encoding": columns}
 
     def _same_map(self, other: Self) -> bool:
@@ -141,14 +128,8 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
     # -- files ---------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:
-        flow, encoding = self._flow, self.encoding
-        return {
-            "pairs": asdict(flow.pairing),
-            "limit": flow.limit,
-            "ratio": list(flow.ratio),
-            "encoding": None if encoding is None else encoding.to_dict(),
-            "keys": [flow.key, flow.draws],
-        }
+        encoding = None if self.encoding is None else self.encoding.to_dict()
+        return {**super()._settings(), "ratio": list(self.ratio), "encoding": encoding}
 
     def _body(self) -> dict[str, Any]:
         known = self._state.bank is not None  # then they are in the map
@@ -161,15 +142,14 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
     @classmethod
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
         settings = dict(body["settings"])
-        pairs, encoding = Sketch(**settings.pop("pairs")), settings.pop("encoding")
-        keys = [check_int(key, "keys", least=0) for key in settings.pop("keys")]
+        pairs, encoding, keys = (settings.pop(name) for name in ("pairs", "encoding", "keys"))
         new = cls(
             kernels_from_plain(body["kernels"]),
-            pairs=pairs,
+            pairs=Sketch(**pairs),
             encoding=None if encoding is None else Encoding.from_dict(encoding),
             **settings,
         )
-        new._flow = replace(new._flow, key=keys[0], draws=keys[1])
+        new._with_keys(keys)
         new._state = sketch_from_plain(body["state"], new._flow, new._state)
         if new._state.bank is not None:
             new._flow = replace(new._flow, kernels=list(new._state.bank.kernels))
