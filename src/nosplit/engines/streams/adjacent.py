@@ -9,25 +9,24 @@ from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import fit_encoding
 from nosplit.data.tables.frames import as_frame, is_table
-from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
+from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.batches import check_sizes
 from nosplit.engines.streams.blocks import TwoSamples, check_ratio
+from nosplit.engines.streams.moments import MomentsAccumulator
 from nosplit.engines.streams.two_sample import (
     TwoSampleAccumulator,
     check_encoding,
     two_sides,
 )
 from nosplit.errors import InputError
-from nosplit.inference.result import TestResult
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
-from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
 __all__ = ["AdjacentAccumulator"]
 
 
-class AdjacentAccumulator(TwoSampleAccumulator):
+class AdjacentAccumulator(MomentsAccumulator, TwoSampleAccumulator):
     """Moments of adjacent pairs: `TwoSampleAccumulator(pairs="adjacent")`."""
 
     def __init__(
@@ -79,10 +78,6 @@ class AdjacentAccumulator(TwoSampleAccumulator):
             state = flow.feed(state, batch)
             self._flow, self._encoding = flow, encoding
         self._state = state
-
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far, by the closed form."""
-        return Accumulator.result(self, method)
 
     def __iadd__(self, other: Self) -> Self:
         took = super().__iadd__(other)

@@ -6,22 +6,12 @@ import os
 from abc import ABC
 from typing import Any, ClassVar, Self
 
-from nosplit._support.checks import check_int
-from nosplit._support.types import Array
-from nosplit.engines.streams.saved.as_json import (
-    kernels_from_plain,
-    kernels_to_plain,
-    state_from_plain,
-    state_to_plain,
-)
 from nosplit.engines.streams.saved.document import FileError, read_document, write_document
-from nosplit.engines.streams.state import Family, Flow, Rows, State
-from nosplit.errors import Caveat, InputError
+from nosplit.engines.streams.state import Rows
+from nosplit.errors import InputError
 from nosplit.inference.limits import Limits
-from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
-from nosplit.inference.statistics import test_moments
 from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Sketch
@@ -39,13 +29,11 @@ class Accumulator(ABC):
     family: ClassVar[str]
     question: ClassVar[Question]
 
-    def __init__(self, family: Family, kernels: Any, bank: Any, limit: int) -> None:
-        self._flow = Flow(family, check_int(limit, "limit", least=1))
-        least = self._flow.step * max(family.sizes)
-        if self._flow.limit < least:
-            raise InputError(f"`limit` must be an int ≥ {least}, the rows of a pair, got {limit}.")
-        self._given = kernels
-        self._state = State() if bank is None else State().with_bank(bank)
+    # Those of adjacent pairs or of blocks; both have the same use.
+    _flow: Any
+    _state: Any
+    # The kernels as they were given.
+    _given: Any
 
     @classmethod
     def _public(cls) -> type[Accumulator]:
@@ -92,32 +80,27 @@ class Accumulator(ABC):
     @property
     def pairs(self) -> str:
         """Short name of the pairs."""
-        return self._flow.pairs
+        return str(self._flow.pairs)
 
     @property
     def moments(self) -> Moments:
         """Moments of all pairs that can be made of the rows so far."""
-        return self._flow.total(self._flow.flush(self._state))
-
-    @property
-    def n_waiting(self) -> int:
-        """Rows that wait: for a partner, or for enough others to be worth a pass."""
-        return self._n_rows(self._state.waiting)
+        total: Moments = self._flow.total(self._flow.flush(self._state))
+        return total
 
     @property
     def n_dropped(self) -> int:
         """Rows that were dropped, as `limit` rows of their side were waiting already."""
-        return self._state.n_dropped
+        return int(self._state.n_dropped)
+
+    @property
+    def n_waiting(self) -> int:
+        """Rows that wait for others."""
+        raise NotImplementedError
 
     def counts(self) -> dict[str, int]:
         """Number of pairs and units, and what became of the rows, both sides together."""
-        state = self._flow.flush(self._state)
-        return {
-            **self._flow.tally(state),
-            "n_waiting": self._n_rows(state.waiting),
-            "n_dropped": state.n_dropped,
-            "n_omitted": state.n_omitted,
-        }
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return (
@@ -128,7 +111,7 @@ class Accumulator(ABC):
     @property
     def _n_pairs(self) -> int:
         """Pairs that were made so far."""
-        return self._state.moments.n
+        raise NotImplementedError
 
     @property
     def _name(self) -> str:
@@ -140,7 +123,7 @@ class Accumulator(ABC):
 
     # -- results -------------------------------------------------------------------------------
 
-    def result(self, method: Method | str = "auto") -> TestResult:
+    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
         """Test with what has come so far; the accumulator stays as it is.
 
         Every look is one more chance of a false alarm: a stream that is looked at until it
@@ -150,51 +133,22 @@ class Accumulator(ABC):
         Parameters
         ----------
         method : Method or name
-            "ost" (and "auto"), "nonnegative", "wald", "best", "chibar" or "naive".
+            As in the test of arrays; a split needs the data, and is refused.
+        flips : int
+            Number of random draws of a sketch: p is at least 1 / (flips + 1).
 
         Returns
         -------
         TestResult
-            As from `two_sample_test` with asymptotic calibration. Rows that wait, were dropped or
-            had missing values are counted in `n_left_out`.
+            Calibration is "exact", or "wild" for goodness of fit; where rows depend on those before
+            them "blocks", or "thinned" for independence; and "asymptotic" for adjacent pairs. Rows
+            that wait, were dropped or had missing values are counted in `n_left_out`.
         """
-        state = self._flow.flush(self._state)
-        outcome = self._outcome(state, method)
-        counts = self._flow.tally(state)
-        return to_result(
-            outcome,
-            question=self.question,
-            kernels=state.bank.kernels,
-            n_units=counts["n_units"],
-            n_used=counts["n_used"],
-            n_left_out=self._n_rows(state.waiting) + state.n_dropped + state.n_omitted,
-            **self._described(state),
-        )
-
-    def _outcome(self, state: State, method: Method | str) -> Outcome:
-        moments = self._flow.total(state)
-        if moments.n == 0:
-            raise InputError(
-                f"There are no pairs to test yet: two units are needed, and "
-                f"{self._n_rows(state.waiting)} rows are waiting. `update` with more rows first."
-            )
-        pairing = Adjacent()
-        unequal = len(set(self._flow.family.sizes)) > 1
-        effective = self._effective_pairs(state)
-        outcome = test_moments(
-            moments, method, pairing, state.n_units, unequal=unequal, effective=effective
-        )
-        return outcome.noting([*self._caveats(state, outcome), *state.caveats()])
-
-    def _effective_pairs(self, state: State) -> Array | None:
-        return state.effective
-
-    def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
-        return []
+        raise NotImplementedError
 
     def _described(self, state: Any) -> dict[str, Any]:
         """Fields of the result that describe the columns."""
-        return {}
+        raise NotImplementedError
 
     def fix_kernels(self) -> tuple[Any, ...]:
         """Choose the kernels' bandwidths now, from the rows so far, and return the kernels."""
@@ -242,26 +196,12 @@ class Accumulator(ABC):
             )
 
     def _check_kernels(self, other: Self) -> None:
-        unfixed = [a._given for a in (self, other) if a.kernels is None]
-        if not unfixed:
-            same = self.kernels == other.kernels
-        else:  # nothing was made with these kernels yet: the other's will do
-            same = self._given == other._given or unfixed == [None]
-        if not same:
-            name = self._name
-            raise InputError(
-                "Accumulators must have the same kernels to be added, and these have not: "
-                "bandwidths come from the first rows of each. Make the others with "
-                f"{name}(kernels=first.kernels) or {name}.like(first)."
-            )
+        """Refuse other kernels."""
+        raise NotImplementedError
 
     def _check_widths(self, other: Self) -> None:
-        ours, theirs = ([side.shape[1] for side in a._state.waiting or ()] for a in (self, other))
-        if ours and theirs and ours != theirs:
-            raise InputError(
-                "Accumulators must be of rows with the same number of columns to be added, got "
-                f"{ours[0]} and {theirs[0]}."
-            )
+        """Refuse rows of other widths."""
+        raise NotImplementedError
 
     # -- files ---------------------------------------------------------------------------------
 
@@ -278,22 +218,16 @@ class Accumulator(ABC):
 
     def _body(self) -> dict[str, Any]:
         """Settings, kernels and state as plain values."""
-        self._state = self._flow.flush(self._state)
-        return {
-            "settings": {"pairs": self.pairs, "limit": self._flow.limit, **self._settings()},
-            "kernels": kernels_to_plain(self._given if self.kernels is None else self.kernels),
-            "state": state_to_plain(self._state),
-        }
+        raise NotImplementedError
 
     def _check_body(self, path: str | os.PathLike[str], body: dict[str, Any]) -> None:
         """Refuse to write what would be refused when it is read."""
-        try:
-            state_from_plain(body["state"], self._state.bank, self._flow)
-        except InputError as error:
-            raise FileError(
-                f"`{path}` cannot be written, as it could not be read back: {error} Rescale the "
-                "data, for example to unit variance."
-            ) from error
+        raise NotImplementedError
+
+    @classmethod
+    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
+        """The accumulator that `_body` described."""
+        raise NotImplementedError
 
     @classmethod
     def _restored(cls, path: str | os.PathLike[str], **known: Any) -> Self:
@@ -313,15 +247,3 @@ class Accumulator(ABC):
             raise FileError(f"`{path}` is damaged: {error}") from error
         except RecursionError as error:
             raise FileError(f"`{path}` is damaged: kernels are nested too deep.") from error
-
-    @classmethod
-    def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:
-        kernels = kernels_from_plain(body["kernels"])
-        new = cls(kernels=kernels, **cls._keywords(body["settings"]), **known)
-        new._state = state_from_plain(body["state"], new._state.bank, new._flow)
-        return new
-
-    @classmethod
-    def _keywords(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        """Keywords of the constructor from what was saved."""
-        return settings

@@ -16,19 +16,18 @@ import numpy as np
 from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
+from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, check_sizes
 from nosplit.engines.streams.blocks import Scored
+from nosplit.engines.streams.moments import MomentsAccumulator
 from nosplit.engines.streams.state import Rows, State
 from nosplit.errors import Caveat, InputError
 from nosplit.families.fitting import SteinKernels, stein_kernels
 from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.questions import GOODNESS
-from nosplit.inference.result import TestResult
 from nosplit.kernels import Kernel
 from nosplit.kernels.derived.stein import SteinBank
-from nosplit.methods import Method
 from nosplit.models import Model
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
@@ -124,29 +123,6 @@ class GoodnessOfFitAccumulator(Accumulator):
         """
         raise NotImplementedError
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far; the accumulator stays as it is.
-
-        Every look is one more chance of a false alarm: a stream that is looked at until it
-        rejects will reject. Fix the number of rows beforehand, or share the level between the
-        looks (for k of them, reject at alpha / k).
-
-        Parameters
-        ----------
-        method : Method or name
-            As in `goodness_of_fit_test`; a split needs the data, and is refused.
-        flips : int
-            Number of random draws of a sketch: p is at least 1 / (flips + 1).
-
-        Returns
-        -------
-        TestResult
-            Calibration is "wild"; "blocks" where rows depend on those before them; and
-            "asymptotic" for adjacent pairs. Rows that wait, were dropped or had missing values are
-            counted in `n_left_out`.
-        """
-        raise NotImplementedError
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], score: Score | None = None) -> Self:
         """The accumulator that `save` wrote; the score is not saved, and needed to go on."""
@@ -174,7 +150,7 @@ def scored_batch(
     return batch, side.encoding, omitted
 
 
-class AdjacentFit(GoodnessOfFitAccumulator):
+class AdjacentFit(MomentsAccumulator, GoodnessOfFitAccumulator):
     """Moments of adjacent pairs: `GoodnessOfFitAccumulator(pairs="adjacent")`."""
 
     def __init__(
@@ -207,10 +183,6 @@ class AdjacentFit(GoodnessOfFitAccumulator):
         if batch is not None:
             state, self._encoding = self._flow.feed(state, batch), encoding
         self._state = state
-
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far, by the closed form."""
-        return Accumulator.result(self, method)
 
     def __iadd__(self, other: Self) -> Self:
         took = super().__iadd__(other)

@@ -16,18 +16,17 @@ import numpy as np
 
 from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
+from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit.engines.streams.blocks import Observations
+from nosplit.engines.streams.moments import MomentsAccumulator
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels, tensor_kernels
 from nosplit.families.independence import check_unit_size
 from nosplit.inference.questions import INDEPENDENCE
-from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import check_looks_at
 from nosplit.kernels.derived.tensor import TensorBank
-from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
 __all__ = [
@@ -121,29 +120,6 @@ class IndependenceAccumulator(Accumulator):
         """
         raise NotImplementedError
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far; the accumulator stays as it is.
-
-        Every look is one more chance of a false alarm: a stream that is looked at until it
-        rejects will reject. Fix the number of rows beforehand, or share the level between the
-        looks (for k of them, reject at alpha / k).
-
-        Parameters
-        ----------
-        method : Method or name
-            As in `independence_test`; a split needs the data, and is refused.
-        flips : int
-            Number of random draws of a sketch: p is at least 1 / (flips + 1).
-
-        Returns
-        -------
-        TestResult
-            Calibration is "exact"; "thinned" where rows of both variables depend on those before
-            them; and "asymptotic" for adjacent pairs. Rows that wait, were dropped or had missing
-            values are counted in `n_left_out`.
-        """
-        raise NotImplementedError
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The accumulator that `save` wrote."""
@@ -204,7 +180,7 @@ def check_given_tensors(kernels: Any, encodings: Encodings) -> None:
                 check_looks_at(kernel, encoding.categorical)
 
 
-class AdjacentIndependence(IndependenceAccumulator):
+class AdjacentIndependence(MomentsAccumulator, IndependenceAccumulator):
     """Moments of adjacent pairs of units: `IndependenceAccumulator(pairs="adjacent")`."""
 
     def __init__(
@@ -260,10 +236,6 @@ class AdjacentIndependence(IndependenceAccumulator):
         self._state = flow.feed(state, found.rows)
         self._flow, self._discrete, self._encodings = flow, found.discrete, found.encodings
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far, by the closed form."""
-        return Accumulator.result(self, method)
-
     def _family(self, encodings: Encodings, discrete: tuple[bool, bool]) -> Observations:
         """The family of units, once the kinds of the variables are known."""
         kinds = [
@@ -275,7 +247,7 @@ class AdjacentIndependence(IndependenceAccumulator):
 
     def __iadd__(self, other: Self) -> Self:
         took = super().__iadd__(other)
-        if took is self and self._discrete is None:
+        if took is self and self._discrete is None and other._discrete is not None:
             self._discrete, self._encodings = other._discrete, other._encodings
         return took
 

@@ -18,14 +18,12 @@ from nosplit._support.checks import Seed
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import as_frame
-from nosplit.engines.streams.base import FLIPS, LIMIT, Accumulator
+from nosplit.engines.streams.base import LIMIT, Accumulator
 from nosplit.engines.streams.batches import batch_rows
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.inference.questions import TWO_SAMPLE
-from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
-from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
 
 __all__ = ["TwoSampleAccumulator", "check_encoding", "two_sides"]
@@ -137,29 +135,6 @@ class TwoSampleAccumulator(Accumulator):
         ----------
         x, y : array_like or table, shape (n, p) and (m, p)
             The rows, of any number.
-        """
-        raise NotImplementedError
-
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
-        """Test with what has come so far; the accumulator stays as it is.
-
-        Every look is one more chance of a false alarm: a stream that is looked at until it
-        rejects will reject. Fix the number of rows beforehand, or share the level between the
-        looks (for k of them, reject at alpha / k).
-
-        Parameters
-        ----------
-        method : Method or name
-            As in `two_sample_test`; a split needs the data, and is refused.
-        flips : int
-            Number of random draws of a sketch: p is at least 1 / (flips + 1).
-
-        Returns
-        -------
-        TestResult
-            Calibration is "exact"; "blocks" where rows depend on those before them, which is
-            approximate; and "asymptotic" for adjacent pairs. Rows that wait, were dropped or had
-            missing values are counted in `n_left_out`.
         """
         raise NotImplementedError
 

@@ -41,10 +41,6 @@ def sketch_settings(pairs: Pairing | str, limit: int, rng: Any) -> tuple[Sketch,
 class SketchingAccumulator(Accumulator):
     """An accumulator of sums in blocks; its flow and its state are a family's."""
 
-    # Of the same use as those of moments.
-    _flow: Any
-    _state: Any
-
     @abstractmethod
     def _tested(
         self, state: Any, blocks: Any, method: Method | None, flips: int

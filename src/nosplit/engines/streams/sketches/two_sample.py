@@ -40,8 +40,8 @@ __all__ = ["SketchAccumulator"]
 class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
     """Sums of features in blocks of pairs: `TwoSampleAccumulator(pairs="sketch")`."""
 
-    _flow: SketchFlow  # type: ignore[assignment]
-    _state: SketchState  # type: ignore[assignment]
+    _flow: SketchFlow
+    _state: SketchState
 
     def __init__(
         self,
