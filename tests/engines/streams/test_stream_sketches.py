@@ -397,6 +397,18 @@ def test_empty_accumulators_can_be_added_to():
     assert both.result(flips=19).encoding == (scales, scales)
 
 
+def test_an_empty_accumulator_like_another_is_saved(tmp_path):
+    """What has a map and no rows yet can be written, read back, and go on."""
+    x, y = samples(1200, 1200)
+    first = fed(stream(None), x[:600], y[:600])
+    empty = TwoSampleAccumulator.like(first)
+    empty.save(tmp_path / "state")
+    loaded = TwoSampleAccumulator.load(tmp_path / "state")
+    assert (loaded.n_used, loaded.kernels) == (0, first.kernels)
+    first += fed(loaded, x[600:], y[600:])
+    assert first.n_used == 2400
+
+
 def test_rows_on_different_scales_are_not_added_iv():
     """Rows that wait are on the scale of the encoding that was given."""
     small, large = (fit_encoding(table(50, 0).assign(age=table(50, 0).age * s)) for s in (1, 100))

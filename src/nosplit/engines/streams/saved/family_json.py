@@ -13,7 +13,11 @@ from nosplit.engines.streams.saved.as_json import (
     rows_from_plain,
     rows_to_plain,
 )
-from nosplit.engines.streams.saved.sketch_json import integers_from_plain, integers_to_plain
+from nosplit.engines.streams.saved.sketch_json import (
+    counts_from_plain,
+    integers_from_plain,
+    integers_to_plain,
+)
 from nosplit.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit.engines.streams.sketches.runs import RunSums
 from nosplit.errors import InputError
@@ -175,14 +179,7 @@ def _blocks_to_plain(blocks: RunSums) -> dict[str, Any]:
 
 
 def _blocks_from_plain(data: Any, width: int, flow: FamilyFlow) -> RunSums:
-    if not isinstance(data, dict):
-        raise InputError("`blocks` must hold the sums of blocks.")
-    length = check_int(data.get("length", 0), "length", least=1)
-    counts = integers_from_plain(data.get("counts"), None, 1)[:, 0]
-    if length & (length - 1) or not ((counts >= 1) & (counts <= length)).all():
-        raise InputError("`counts` must be from 1 to `length`, a power of two.")
-    if len(counts) > flow.most:
-        raise InputError(f"`counts` must be of at most {flow.most} blocks, got {len(counts)}.")
+    length, counts = counts_from_plain(data, flow.most)
     numbers = integers_from_plain(data.get("numbers"), len(counts), width)
     most = counts.astype(np.float64)[:, None] * LARGEST_NUMBER
     if (np.abs(numbers.astype(np.float64)) > most).any():

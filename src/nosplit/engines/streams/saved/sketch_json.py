@@ -27,7 +27,13 @@ from nosplit.sketch.bins import MOST_BINS, ColumnBins
 from nosplit.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["integers_from_plain", "integers_to_plain", "sketch_from_plain", "sketch_to_plain"]
+__all__ = [
+    "counts_from_plain",
+    "integers_from_plain",
+    "integers_to_plain",
+    "sketch_from_plain",
+    "sketch_to_plain",
+]
 
 COUNTS = ("n_dropped", "n_omitted")
 # Features of a row are no larger than this, in steps: a coordinate is cut off at 2^20 spreads.
@@ -180,19 +186,25 @@ def _blocks_to_plain(blocks: BlockSums) -> dict[str, Any]:
 
 
 def _blocks_from_plain(data: Any, sketch: SketchMap, flow: SketchFlow) -> BlockSums:
+    length, counts = counts_from_plain(data, flow.most)
+    sides = []
+    for name, size in zip("xy", flow.ratio, strict=True):
+        rows = np.repeat(counts, size)
+        sides.append(_sums_from_plain(data.get(name), sketch, rows))
+    return BlockSums(sketch, flow.ratio, flow.most, length, counts, *sides)
+
+
+def counts_from_plain(data: Any, most: int) -> tuple[int, Index]:
+    """Units of a full block, and of each of at most so many blocks."""
     if not isinstance(data, dict):
         raise InputError("`blocks` must hold the sums of blocks.")
     length = check_int(data.get("length", 0), "length", least=1)
     counts = integers_from_plain(data.get("counts"), None, 1)[:, 0]
     if length & (length - 1) or not ((counts >= 1) & (counts <= length)).all():
         raise InputError("`counts` must be from 1 to `length`, a power of two.")
-    if not 1 <= len(counts) <= flow.most:
-        raise InputError(f"`counts` must be of at most {flow.most} blocks, got {len(counts)}.")
-    sides = []
-    for name, size in zip("xy", flow.ratio, strict=True):
-        rows = np.repeat(counts, size)
-        sides.append(_sums_from_plain(data.get(name), sketch, rows))
-    return BlockSums(sketch, flow.ratio, flow.most, length, counts, *sides)
+    if len(counts) > most:
+        raise InputError(f"`counts` must be of at most {most} blocks, got {len(counts)}.")
+    return length, counts
 
 
 def _sums_from_plain(data: Any, sketch: SketchMap, rows: NDArray[np.int64]) -> CellSums:
