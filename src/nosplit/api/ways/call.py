@@ -116,12 +116,14 @@ def _by_design(call: Call) -> TestResult:
 
 def _on_device(call: Call) -> TestResult | None:
     """Compute where tensors lie, or where the caller wants it; None where that does not serve."""
-    if call.asked.paired or (call.device is None and not lies_on_device(call.x, call.y)):
+    if call.device is None and not lies_on_device(call.x, call.y):
         return None
     x, y = as_tensors(call.x, call.y)
     asked, rng = call.asked, call.rng
     found = on_device(x, y, asked, rng, call.workers, call.progress, call.device)
-    return None if found is None else _with_changes(found, replace(call, x=x, y=y))
+    if found is None:
+        return None
+    return _with_changes(_said(found, asked), replace(call, x=x, y=y))
 
 
 def _in_memory(call: Call) -> TestResult:

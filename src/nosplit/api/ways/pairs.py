@@ -12,6 +12,7 @@ from nosplit.data.samples import Samples, check_samples
 from nosplit.data.serial import correlated_rows
 from nosplit.designs.asked import Asked
 from nosplit.families.fitting import fitted_units
+from nosplit.families.pooled import FEW_SWAPS
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows, unequal_caveats
@@ -25,10 +26,6 @@ from nosplit.pairs.pairing import Blocks, Complete, units_in_pairs
 from nosplit.sketch.dealing import BLOCK_LAGS
 
 __all__ = ["test_pairs"]
-
-# Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
-FEW_SWAPS = 10
-
 
 def test_pairs(
     data: Samples,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from nosplit._support.tensors import elsewhere, is_tensor
-from nosplit.data.samples import Samples, two_samples
+from nosplit.data.samples import Samples, check_as_many, two_samples
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
 from nosplit.designs.asked import Asked
@@ -27,10 +27,11 @@ from nosplit.engines.torch.sketches.serial import lag_of
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
 from nosplit.errors import InputError
 from nosplit.families.fitting import chosen_units, fit_bank
-from nosplit.families.pooled import label_draws
+from nosplit.families.pooled import FEW_SWAPS, label_draws
 from nosplit.families.two_sample import Paired
+from nosplit.inference.calibrations import BLOCKS
 from nosplit.inference.caveats import dependent_rows
-from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
@@ -42,8 +43,9 @@ from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 from nosplit.kernels.derived.eigenbases import SCALE_ROWS, spread_out
 from nosplit.pairs.dealing import Natural, shuffled
-from nosplit.pairs.pairing import Sketch
+from nosplit.pairs.pairing import Sketch, units_in_pairs
 from nosplit.pairs.statistics import DrawnStatistics, Seen
+from nosplit.sketch.dealing import BLOCK_LAGS
 
 __all__ = ["tensor_test"]
 
@@ -72,8 +74,11 @@ class Placed:
         place = device_of(x, y, device)
         plain = asked.options.idle and not (is_table(x) or is_table(y))
         if plain and any(is_tensor(v) or elsewhere(v) for v in (x, y)):
-            return cls(place, None, _alike_tensors(as_rows(x, "x", place), as_rows(y, "y", place)))
-        return cls(place, two_samples(x, y, asked.options).checked(), None)
+            rows = as_rows(x, "x", place), as_rows(y, "y", place)
+            if asked.paired:
+                check_as_many(*map(len, rows))
+            return cls(place, None, _alike_tensors(*rows))
+        return cls(place, two_samples(x, y, asked.options, paired=asked.paired).checked(), None)
 
     @cached_property
     def rows(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -96,6 +101,16 @@ class Placed:
     def encoding(self) -> Encoding | None:
         """The encoding by which tables became numbers."""
         return None if self.data is None else self.data.encoding
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Names of the columns; None for tensors as they came."""
+        return None if self.data is None else self.data.columns
+
+    @property
+    def left_out(self) -> int:
+        """Rows left out because something was missing."""
+        return 0 if self.data is None else self.data.left_out
 
     def recipe(self, kernels: Kernels) -> Recipe:
         """Kernels for the rows, as `kernels=` asks for them."""
@@ -154,48 +169,56 @@ def _by_pairs(
     progress: bool,
     looks: bool,
 ) -> TestResult:
-    """Evaluate kernels on pairs of rows."""
-    x, y = placed.rows
-    check_finite_tensor(x, "x")
-    check_finite_tensor(y, "y")
-    if len(x) != len(y):
-        outcome, kernels = _pooled_outcome(placed, recipe, plan, rng)
-        n_units = len(x) + len(y)
+    """Evaluate kernels on pairs of rows, as `api/ways/pairs` does in memory."""
+    for rows, name in zip(placed.rows, "xy", strict=True):
+        check_finite_tensor(rows, name)
+    x, y = (rows.to(precision(rows)) for rows in placed.rows)
+    n_rows = len(x) + len(y) + placed.left_out
+    # Pairs may share what comes and goes: swaps need their differences to be independent.
+    lag = lag_of(x - y) if asked.paired else lag_of(x, y)
+    block = BLOCK_LAGS * lag if lag and plan.flips else 1
+    if block > 1:  # as many rows of either, in their order
+        x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
+    tiny = len(x) <= FEW_SWAPS and not asked.paired
+    if looks and block == 1 and (len(x) != len(y) or tiny):
+        outcome, kernels = _pooled_outcome(x, y, placed.encoding, recipe, plan, rng)
+        n_units = n_used = len(x) + len(y)
     else:
-        units = _dealt_units(x, y, recipe, rng if asked.shuffle else None)
+        shuffling = rng if asked.shuffle and block == 1 else None
+        units = replace(_dealt_units(x, y, recipe, shuffling, paired=asked.paired), block=block)
         look = _look_for(units, placed.encoding) if looks else None
         outcome = run(units, asked.method, plan, rng, 1, progress, look)
         kernels, n_units = units.bank.kernels, units.n_units
-    lag = lag_of(x, y) if asked.shuffle and plan.flips else 0
-    outcome = outcome.noting([dependent_rows(lag)] if lag else [])
-    return to_result(
-        outcome,
-        question=TWO_SAMPLE,
-        kernels=kernels,
-        n_units=n_units,
-        n_used=len(x) + len(y),
-        n_left_out=0 if placed.data is None else placed.data.left_out,
-        columns=None if placed.data is None else placed.data.columns,
-        encoding=placed.encoding,
-        default=recipe.default,
-    )
+        n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
+    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
+    outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
+    tested = Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
+    return tested.result(TWO_SAMPLE, n_rows, placed.columns)
 
 
 # -- as many rows of either sample -------------------------------------------------------------
 
 
 def _dealt_units(
-    x: torch.Tensor, y: torch.Tensor, recipe: Recipe, rng: np.random.Generator | None
+    x: torch.Tensor,
+    y: torch.Tensor,
+    recipe: Recipe,
+    rng: np.random.Generator | None,
+    *,
+    paired: bool,
 ) -> TensorPairs:
-    """Units dealt in the order that samples in memory are, with their kernels."""
-    kind = precision(x)
+    """Units dealt in the order that samples in memory are, with their kernels.
+
+    Rows that are `paired` are units: both samples are dealt in the same order.
+    """
     if rng is not None:
         orders = [shuffled(len(rows), rng).rows(range(len(rows))) for rows in (x, y)]
+        orders = orders[:1] * 2 if paired else orders
         x, y = (
             rows[torch.from_numpy(order).to(rows.device)]
             for rows, order in zip((x, y), orders, strict=True)
         )
-    return TensorPairs(x.to(kind), y.to(kind), fitted_bank(recipe, x, y))
+    return TensorPairs(x, y, fitted_bank(recipe, x, y))
 
 
 def fitted_bank(recipe: Recipe, x: torch.Tensor, y: torch.Tensor) -> Bank:
@@ -234,10 +257,14 @@ def _seen(
 
 
 def _pooled_outcome(
-    placed: Placed, recipe: Recipe, how: Plan, rng: np.random.Generator
+    x: torch.Tensor,
+    y: torch.Tensor,
+    encoding: Encoding | None,
+    recipe: Recipe,
+    how: Plan,
+    rng: np.random.Generator,
 ) -> tuple[Outcome, tuple[Kernel, ...]]:
     """Test samples of different sizes by permuting the labels of all rows; and the kernels."""
-    x, y = (rows.to(precision(rows)) for rows in placed.rows)
     rows, place = sorted_tensor(torch.cat([x, y]))
     some = torch.from_numpy(spread_out(len(rows), SCALE_ROWS)).to(rows.device)
     try:
@@ -248,6 +275,6 @@ def _pooled_outcome(
     weights = torch.from_numpy(drawn).to(rows.device)
     pooled = TensorPooled(rows, Bank(kernels))
     tau, cov = pooled.under(weights[:, place.argsort(stable=True)])
-    seen = _seen(x, y, weights, placed.encoding)
+    seen = _seen(x, y, weights, encoding)
     statistics = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
     return test_draws(statistics, None, how.pairs), kernels

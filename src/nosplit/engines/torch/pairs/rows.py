@@ -47,10 +47,10 @@ def look_at_tensors(
     Parameters
     ----------
     x, y : tensor, shape (n, p) and (m, p)
-        The samples; of equal sizes, row i of both is a unit.
+        The samples; where units have signs, row i of both is one.
     weights : tensor, shape (F, n) or (F, n + m)
-        Signs of units under each draw, the observed one first; for samples of different sizes,
-        1 for rows labelled x and 0 for others.
+        Signs of units under each draw, the observed one first; or 1 for rows labelled x and 0 for
+        others.
     categorical : sequence of int
         Columns whose values are compared for equality only.
     owners : sequence of int, optional
@@ -58,7 +58,8 @@ def look_at_tensors(
     """
     pooled = torch.cat([x, y]).double()
     p = pooled.shape[1]
-    looks = Looks(Swaps(len(x), len(y), len(weights) - 1, 0), weights)
+    labels = weights.shape[1] > len(x)
+    looks = Looks(Swaps(len(x), len(y), len(weights) - 1, 0, labels=labels), weights)
     names = range(p) if owners is None else owners
     numbers = [j for j in range(p) if j not in set(categorical)]
     tau, cov = _spectral(looks, pooled[:, numbers] if categorical else pooled)
