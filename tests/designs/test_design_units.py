@@ -12,7 +12,13 @@ from nosplit.designs.cells import SHAPES, deal_units, sums_of_places
 from nosplit.designs.design import design_of
 from nosplit.designs.draws import BlockDraws, SampleDraws
 from nosplit.designs.labels import RowLabels
-from nosplit.designs.pairs import label_statistics, means_of_units, sample_statistics, unit_gram
+from nosplit.designs.pairs import (
+    RowsInUnits,
+    label_statistics,
+    means_of_units,
+    sample_statistics,
+    unit_gram,
+)
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import as_recipe
@@ -275,7 +281,7 @@ def test_sums_of_places_against_numpy():
     single.add(sketch, rows, np.arange(300, dtype=np.int32))
     sizes = np.bincount(unit)
     for means in (True, False):
-        found, bins = sums_of_places(sketch, rows, unit, places, means=means, workers=1)
+        found, bins = sums_of_places(sketch, RowsInUnits(rows, unit, 1), places, means=means)
         expected = np.zeros_like(found)
         share = 1.0 / sizes[unit] if means else np.ones(300)
         for i in range(300):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nosplit.data.options import Options
-from nosplit.data.samples import Samples
+from nosplit.data.tables.encoding import Mask
 from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_both
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
@@ -54,11 +54,11 @@ class DesignLabels:
             )
         return found
 
-    def of_rows(self, data: Samples, samples: tuple[Any, Any]) -> list[RowLabels | None]:
+    def of_rows(self, kept: tuple[Mask, Mask], samples: tuple[Any, Any]) -> list[RowLabels | None]:
         """The labels of all rows that are kept, of strata and of groups."""
         both = (self.strata, "strata"), (self.groups, "groups")
         return [
-            None if own is None else labels_of_both(own, samples, data.kept, name, self.policy)
+            None if own is None else labels_of_both(own, samples, kept, name, self.policy)
             for own, name in both
         ]
 

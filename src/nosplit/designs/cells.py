@@ -8,16 +8,16 @@ cell are then a block of their own: a draw permutes their labels, and so those o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.sketch.maps import SketchMap
-from nosplit.sketch.sums import BLOCK, CellSums, sketch_rows
+from nosplit.sketch.sums import CellSums
 
-__all__ = ["Places", "deal_units", "sums_of_places"]
+__all__ = ["CellRows", "Places", "deal_units", "sums_of_places"]
 
 # Places of all cells together, beyond which units are put together.
 MOST_PLACES = 4000
@@ -26,6 +26,21 @@ SHAPES = [(a, b) for a in range(1, 9) for b in range(1, 9)]
 SHAPES += [(1, k) for k in range(9, 17)] + [(k, 1) for k in range(9, 17)]
 # Groups whose sums are kept at once.
 GROUPS = 512
+
+
+class CellRows(Protocol):
+    """Rows that are in units, wherever they lie, to be summed by cell."""
+
+    @property
+    def unit(self) -> Index:
+        """The unit of each row."""
+        ...
+
+    def sums(
+        self, sketch: SketchMap, cell: Index, cells: int, some: Index | None = None
+    ) -> CellSums:
+        """Sums of rows by cell; `cells` stands for no cell, and `some` for some rows only."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,32 +133,14 @@ def _random_ranks(
     return rank, block, np.asarray(is_x)
 
 
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """Cells of rows that are known one by one."""
-
-    cell: NDArray[np.int32]
-    cells: int
-
-    def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
-        """Cells of the rows first…first + count - 1."""
-        return self.cell[first : first + count]
-
-
 def sums_of_places(
-    sketch: SketchMap,
-    rows: NDArray[Any],
-    unit: Index,
-    places: Places,
-    *,
-    means: bool,
-    workers: int | None,
+    sketch: SketchMap, rows: CellRows, places: Places, *, means: bool
 ) -> tuple[Array, Array]:
     """Features and bins of all places, (S, D) and (S, Q): sums of rows, or of means of groups."""
+    unit = rows.unit
     if not means:
         place = places.place[unit]
-        cell = np.where(place < 0, places.cells, place).astype(np.int32)
-        sums = sketch_rows(sketch, rows, _Given(cell, places.cells), workers)
+        sums = rows.sums(sketch, np.where(place < 0, places.cells, place), places.cells)
         return sums.features.astype(np.float64), sums.bins.astype(np.float64)
     features = np.zeros((places.cells, sketch.n_features))
     bins = np.zeros((places.cells, sketch.n_bins))
@@ -153,17 +150,8 @@ def sums_of_places(
     for first in range(0, len(sizes), GROUPS):
         last = min(first + GROUPS, len(sizes))
         own = order[ends[first] - sizes[first] : ends[last - 1]]
-        part = _sums(sketch, rows, own, unit[own] - first, last - first)
+        part = rows.sums(sketch, unit[own] - first, last - first, own)
         at, size = places.place[first:last], sizes[first:last, None]
         for total, own_sums in ((features, part.features), (bins, part.bins)):
             np.add.at(total, at[at >= 0], (own_sums / size)[at >= 0])
     return features, bins
-
-
-def _sums(sketch: SketchMap, rows: NDArray[Any], own: Index, unit: Index, count: int) -> CellSums:
-    """Sums of the rows of some groups."""
-    sums = CellSums.empty(sketch, count)
-    for start in range(0, len(own), BLOCK):
-        part = slice(start, start + BLOCK)
-        sums.add(sketch, rows[own[part]], unit[part].astype(np.int32))
-    return sums

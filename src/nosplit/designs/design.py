@@ -51,9 +51,14 @@ class Design:
         return int(self.starts[-1])
 
     @property
+    def dealt(self) -> NDArray[np.bool_]:
+        """Which rows are in units."""
+        return np.asarray(self.unit >= 0)
+
+    @property
     def n_used(self) -> int:
         """Rows that are in units."""
-        return int(np.count_nonzero(self.unit >= 0))
+        return int(np.count_nonzero(self.dealt))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit._support.terminal import listed
 from nosplit._support.types import Index
 from nosplit.data.options import AUTO
@@ -168,6 +169,8 @@ def _array(labels: Any, keyword: str) -> NDArray[Any]:
     if is_table(labels):
         (column,) = native_columns(labels, keyword).columns
         labels = column.to_list()
+    if is_tensor(labels):
+        labels = tensor_as_array(labels, keyword)
     if isinstance(labels, np.ndarray):
         found = labels
     else:

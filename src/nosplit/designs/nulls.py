@@ -50,7 +50,7 @@ class DesignNull:
 
 def null_of(data: Samples, samples: tuple[Any, Any], labels: DesignLabels) -> DesignNull:
     """The null samples of two samples with strata, groups or both."""
-    strata, groups = labels.of_rows(data, samples)
+    strata, groups = labels.of_rows(data.kept, samples)
     design = design_of(len(data.x), len(data.y), strata, groups)
     known = {"strata": strata, "groups": groups}
     codes = {name: own.codes for name, own in known.items() if own is not None}

@@ -1,4 +1,7 @@
-"""All pairs of units, by exact kernels: statistics under every draw of labels."""
+"""Rows in memory as units: all pairs by exact kernels, and sums by cell.
+
+What is said here of rows in memory, an engine says of rows that lie elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,109 @@ from nosplit._support.types import Array, Index
 from nosplit.designs.draws import BlockDraws, SampleDraws
 from nosplit.families.pooled import TILE, Pooled
 from nosplit.kernels.bank import Bank
+from nosplit.kernels.derived.eigenbases import sorted_rows, spread_out
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
+from nosplit.pairs.statistics import Seen
 from nosplit.sketch.bins import ColumnBins
-from nosplit.sketch.rows import KnownDraws, column_counts
-from nosplit.sketch.swaps import Swaps
+from nosplit.sketch.cells import Means, View, see_all
+from nosplit.sketch.maps import SketchMap
+from nosplit.sketch.rows import KnownDraws, column_counts, look_under
+from nosplit.sketch.sums import BLOCK, CellSums, sketch_rows
+from nosplit.sketch.swaps import CellDraws, Swaps
 from nosplit.sketch.units import CellUnits
 
-__all__ = ["UnitDraws", "label_statistics", "means_of_units", "sample_statistics", "unit_gram"]
+__all__ = [
+    "RowsInUnits",
+    "UnitDraws",
+    "label_statistics",
+    "means_of_units",
+    "sample_statistics",
+    "unit_gram",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInUnits:
+    """Rows in memory, and the unit of each.
+
+    Parameters
+    ----------
+    rows : array, shape (N, p)
+        The rows, which are all in units.
+    unit : array of int, shape (N,)
+        Their units.
+    workers : int or None
+        Threads; all cores by default.
+    """
+
+    rows: NDArray[Any]
+    unit: Index
+    workers: int | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    def see(self, draws: CellDraws, views: Sequence[View], means: Sequence[Means]) -> list[Array]:
+        """Look at views on cells under all draws."""
+        return see_all(draws, views, means, self.workers)
+
+    def some(self, rows: Index) -> Array:
+        """Rows of given numbers."""
+        return np.asarray(self.rows[rows], dtype=np.float64)
+
+    def spread(self, most: int) -> Array:
+        """So many rows from all over them, in an order that says nothing of labels."""
+        ordered, _ = sorted_rows(np.asarray(self.rows, dtype=np.float64))
+        return np.asarray(ordered[spread_out(len(ordered), most)])
+
+    def statistics(
+        self, bank: Bank, draws: BlockDraws | SampleDraws, weights: NDArray[Any]
+    ) -> tuple[Array, Array]:
+        """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
+        K = unit_gram(np.asarray(self.rows, dtype=np.float64), bank, self.unit, self.workers)
+        if isinstance(draws, BlockDraws):
+            return label_statistics(K, draws, weights)
+        return sample_statistics(K, draws, weights)
+
+    def look(
+        self,
+        draws: BlockDraws | SampleDraws,
+        weights: NDArray[Any],
+        categorical: Sequence[int],
+        owners: Sequence[int] | None,
+    ) -> Seen:
+        """What columns and flattened spectra show under draws."""
+        known = UnitDraws(draws, weights, self.workers, self.unit)
+        rows = np.asarray(self.rows, dtype=np.float64)
+        return look_under(known, rows, categorical=categorical, owners=owners)
+
+    def sums(
+        self, sketch: SketchMap, cell: Index, cells: int, some: Index | None = None
+    ) -> CellSums:
+        """Sums of rows by cell; `cells` stands for no cell, and `some` for some rows only."""
+        numbers = cell.astype(np.int32)
+        if some is None:
+            return sketch_rows(sketch, self.rows, _Given(numbers, cells), self.workers)
+        sums = CellSums.empty(sketch, cells)
+        for start in range(0, len(some), BLOCK):
+            part = slice(start, start + BLOCK)
+            sums.add(sketch, self.rows[some[part]], numbers[part])
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Cells of rows that are known one by one."""
+
+    cell: NDArray[np.int32]
+    cells: int
+
+    def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
+        """Cells of the rows first…first + count - 1."""
+        return self.cell[first : first + count]
 
 
 def unit_gram(rows: NDArray[Any], bank: Bank, unit: Index, workers: int | None) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,9 @@ from numpy.typing import NDArray
 from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.tables.encoding import Encoding
-from nosplit.designs.cells import MOST_PLACES, Places, deal_units, sums_of_places
+from nosplit.designs.cells import MOST_PLACES, CellRows, Places, deal_units, sums_of_places
 from nosplit.designs.design import Design
 from nosplit.designs.draws import BlockDraws, SampleDraws
-from nosplit.designs.pairs import UnitDraws, label_statistics, sample_statistics, unit_gram
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.outcome import Outcome, Tested
@@ -23,26 +23,59 @@ from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
-from nosplit.kernels.derived.eigenbases import SCALE_ROWS, sorted_rows, spread_out
+from nosplit.kernels.derived.eigenbases import SCALE_ROWS
 from nosplit.methods import Adaptive, Method
 from nosplit.pairs.loop import one_blas_thread
 from nosplit.pairs.pairing import Sketch
-from nosplit.pairs.statistics import DrawnStatistics
-from nosplit.sketch.cells import sketch_statistics
+from nosplit.pairs.statistics import DrawnStatistics, Seen
+from nosplit.sketch.cells import Means, View, sketch_statistics
 from nosplit.sketch.dealing import pilot_size
 from nosplit.sketch.maps import fit_map
-from nosplit.sketch.rows import look_under
+from nosplit.sketch.swaps import CellDraws
 
-__all__ = ["test_design", "test_samples"]
+__all__ = ["UnitRows", "test_design", "test_samples"]
+
+
+class UnitRows(CellRows, Protocol):
+    """Rows that are in units, wherever they lie."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    def see(self, draws: CellDraws, views: Sequence[View], means: Sequence[Means]) -> list[Array]:
+        """Look at views on cells under all draws, (F, statistics) each."""
+        ...
+
+    def some(self, rows: Index) -> Array:
+        """Rows of given numbers, ascending, in memory."""
+        ...
+
+    def spread(self, most: int) -> Array:
+        """So many rows from all over them, in an order that says nothing of labels, in memory."""
+        ...
+
+    def statistics(self, bank: Bank, draws: Any, weights: NDArray[Any]) -> tuple[Array, Array]:
+        """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
+        ...
+
+    def look(
+        self,
+        draws: Any,
+        weights: NDArray[Any],
+        categorical: Sequence[int],
+        owners: Sequence[int] | None,
+    ) -> Seen:
+        """What columns and flattened spectra show under draws."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class _Units:
-    """Rows that are in units, and how they are to be looked at."""
+class _Compared:
+    """Rows in units, and what they are compared by."""
 
-    rows: NDArray[Any]
-    unit: Index
-    means: bool
+    rows: UnitRows
     recipe: Recipe
     encoding: Encoding | None
 
@@ -58,21 +91,20 @@ class _Units:
 
 
 def test_design(
-    rows: NDArray[Any],
+    rows: UnitRows,
     design: Design,
     recipe: Recipe,
     encoding: Encoding | None,
     plan: Plan,
     method: Method | None,
     rng: np.random.Generator,
-    workers: int | None,
 ) -> Tested:
     """Test two samples whose units change places inside blocks.
 
     Parameters
     ----------
-    rows : array, shape (n + m, p)
-        Rows of x, then of y.
+    rows : UnitRows
+        Rows of x, then of y, that are in units.
     design : Design
         Their units and blocks.
     recipe : Recipe
@@ -85,21 +117,18 @@ def test_design(
         As in `two_sample_test`.
     rng : Generator
         Source of the draws.
-    workers : int, optional
-        Threads; all cores by default.
     """
-    dealt = design.unit >= 0
-    units = _Units(rows[dealt], design.unit[dealt], design.means, recipe, encoding)
+    compared = _Compared(rows, recipe, encoding)
     if isinstance(plan.pairing, Sketch):
         most = min(MOST_PLACES, 2 * plan.pairing.cells)
         places = deal_units(design.starts, design.counts, rng, most)
-        left_over = int(np.count_nonzero(places.place[units.unit] < 0))
+        left_over = int(np.count_nonzero(places.place[rows.unit] < 0))
         draws = BlockDraws(places.starts, places.counts, plan.flips, new_key(rng))
-        drawn, kernels = _sketched(units, draws, places, plan.pairing, rng, workers)
+        drawn, kernels = _sketched(compared, draws, places, plan.pairing, rng, means=design.means)
     else:
         left_over = 0
         draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
-        drawn, kernels = _complete(units, draws, method, workers)
+        drawn, kernels = _complete(compared, draws, method)
     outcome = _ranked(drawn, method, recipe, plan)
     used = design.n_used - left_over
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
@@ -109,26 +138,25 @@ test_design.__test__ = False  # type: ignore[attr-defined]
 
 
 def test_samples(
-    rows: NDArray[Any],
+    rows: UnitRows,
     sizes: Index,
     recipe: Recipe,
     encoding: Encoding | None,
     plan: Plan,
     method: Method | None,
     rng: np.random.Generator,
-    workers: int | None,
 ) -> Tested:
     """Test several samples, of which the rows lie one after the other, by permuting all labels."""
-    units = _Units(rows, np.arange(len(rows)), False, recipe, encoding)
+    compared = _Compared(rows, recipe, encoding)
     if isinstance(plan.pairing, Sketch):
         places = _evenly(sizes, plan.pairing.cells, rng)
         counts = np.diff(places.starts)
         draws = SampleDraws(counts, plan.flips, new_key(rng))
-        drawn, kernels = _sketched(units, draws, places, plan.pairing, rng, workers)
+        drawn, kernels = _sketched(compared, draws, places, plan.pairing, rng, means=False)
         used = int(np.count_nonzero(places.place >= 0))
     else:
-        draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), len(rows)
-        drawn, kernels = _complete(units, draws, method, workers)
+        draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), rows.n
+        drawn, kernels = _complete(compared, draws, method)
     outcome = _ranked(drawn, method, recipe, plan)
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
@@ -145,30 +173,23 @@ def _ranked(drawn: DrawnStatistics, method: Method | None, recipe: Recipe, plan:
 
 
 def _complete(
-    units: _Units, draws: BlockDraws | SampleDraws, method: Method | None, workers: int | None
+    compared: _Compared, draws: BlockDraws | SampleDraws, method: Method | None
 ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
     """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
-    rows = np.asarray(units.rows, dtype=np.float64)
-    kernels = _fitted(units.recipe, rows)
-    K = unit_gram(rows, Bank(kernels), units.unit, workers)
+    rows, recipe = compared.rows, compared.recipe
+    kernels = _fitted(recipe, rows.spread(SCALE_ROWS))
     weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
-    if isinstance(draws, BlockDraws):
-        tau, cov = label_statistics(K, draws, weights)
-    else:
-        tau, cov = sample_statistics(K, draws, weights)
+    tau, cov = rows.statistics(Bank(kernels), draws, weights)
     N = draws.n_units
     drawn = DrawnStatistics(tau, (cov + cov.T) / 2.0, N, N * (N - 1) // 2)
-    if not units.recipe.default or not isinstance(method or Adaptive(), Adaptive):
+    if not recipe.default or not isinstance(method or Adaptive(), Adaptive):
         return drawn, kernels
-    known = UnitDraws(draws, weights, workers, units.unit)
-    seen = look_under(known, rows, categorical=units.categorical, owners=units.owners)
+    seen = rows.look(draws, weights, compared.categorical, compared.owners)
     return DrawnStatistics(drawn.tau, drawn.cov, N, drawn.n_pairs, *seen), kernels
 
 
-def _fitted(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:
-    """Kernels with bandwidths from the pooled rows, in an order that says nothing of labels."""
-    ordered, _ = sorted_rows(rows)
-    some = ordered[spread_out(len(ordered), SCALE_ROWS)]
+def _fitted(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
+    """Kernels with bandwidths from some of the pooled rows."""
     try:
         kernels = recipe.of_rare(some).fit(some)
     except InputError as error:  # what is wrong with the rows is said of the samples
@@ -179,32 +200,31 @@ def _fitted(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:
 
 
 def _sketched(
-    units: _Units,
+    compared: _Compared,
     draws: BlockDraws | SampleDraws,
     places: Places,
     pairing: Sketch,
     rng: np.random.Generator,
-    workers: int | None,
+    *,
+    means: bool,
 ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
     """Sums of features and bins in the places of cells.
 
     Scales and bins are those of some rows that are picked whatever their labels: rows marked at
     random change places with their marks, so that the test stays exact though they are tested, too.
     """
-    N = len(units.rows)
+    N = compared.rows.n
     pilot = np.sort(rng.choice(N, min(N, 2 * pilot_size(N // 2)), replace=False))
-    some = np.asarray(units.rows[pilot], dtype=np.float64)
+    some = compared.rows.some(pilot)
     sketch = fit_map(
         some,
-        units.recipe.of_rare(some),
-        categorical=units.categorical,
+        compared.recipe.of_rare(some),
+        categorical=compared.categorical,
         frequencies=pairing.frequencies or 64,
         cells=places.cells,
         key=new_key(rng),
     )
-    features, bins = sums_of_places(
-        sketch, units.rows, units.unit, places, means=units.means, workers=workers
-    )
+    features, bins = sums_of_places(sketch, compared.rows, places, means=means)
     with one_blas_thread():
         drawn = sketch_statistics(
             sketch,
@@ -212,8 +232,8 @@ def _sketched(
             draws.units(features),
             draws.units(bins),
             bins.sum(axis=0),
-            units.owners,
-            workers,
+            compared.owners,
+            see=compared.rows.see,
         )
     return drawn, sketch.kernels
 

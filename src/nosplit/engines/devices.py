@@ -16,6 +16,7 @@ from nosplit.inference.result import TestResult
 
 __all__ = [
     "as_tensors",
+    "design_on_device",
     "fit_on_device",
     "independence_on_device",
     "lies_on_device",
@@ -51,6 +52,14 @@ def on_device(*arguments: Any) -> TestResult | None:
     from nosplit.engines.torch.two_sample import tensor_test
 
     return tensor_test(*arguments)
+
+
+def design_on_device(*arguments: Any) -> TestResult:
+    """Compare two samples in strata or groups where they lie, or on the device asked for."""
+    extra("torch", "torch")
+    from nosplit.engines.torch.designs import designed_tensors
+
+    return designed_tensors(*arguments)
 
 
 def fit_on_device(*arguments: Any, **options: Any) -> TestResult | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,15 @@ from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.samples import two_samples
 from nosplit.designs.asked import Asked
-from nosplit.designs.two_sample import designed_test, swapped_in
-from nosplit.engines.devices import as_tensors, lies_on_device, mover, on_device, tensor_changes
+from nosplit.designs.two_sample import designed_test, samples_in_memory, swapped_in
+from nosplit.engines.devices import (
+    as_tensors,
+    design_on_device,
+    lies_on_device,
+    mover,
+    on_device,
+    tensor_changes,
+)
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
@@ -47,6 +55,11 @@ class Call:
     def has_profile(self) -> bool:
         """Whether a sample is a profile."""
         return is_profile(self.x) or is_profile(self.y)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether a device is asked for, or a sample lies on one."""
+        return self.device is not None or lies_on_device(self.x, self.y)
 
 
 def answer(call: Call) -> TestResult:
@@ -107,16 +120,21 @@ def _from_files(call: Call) -> tuple[TestResult | None, Call]:
 
 def _by_design(call: Call) -> TestResult:
     """Exchange units inside strata, or whole groups."""
-    asked = call.asked
-    _check_no_design("tensors", call.device is not None or lies_on_device(call.x, call.y))
-    result = designed_test(call.x, call.y, asked, call.rng, call.workers)
+    asked, rng = call.asked, call.rng
+    if call.on_device:
+        x, y = as_tensors(call.x, call.y)
+        call = replace(call, x=x, y=y)
+        result = design_on_device(x, y, asked, rng, call.device)
+    else:
+        read = partial(samples_in_memory, call.x, call.y, call.workers)
+        result = designed_test(call.x, call.y, asked, rng, read)
     # What changed between all rows of x and all of y may be what strata explain.
     return result if asked.labels.strata is not None else _with_changes(result, call)
 
 
 def _on_device(call: Call) -> TestResult | None:
     """Compute where tensors lie, or where the caller wants it; None where that does not serve."""
-    if call.device is None and not lies_on_device(call.x, call.y):
+    if not call.on_device:
         return None
     x, y = as_tensors(call.x, call.y)
     asked, rng = call.asked, call.rng

@@ -27,6 +27,7 @@ from nosplit.sketch.dealing import BLOCK_LAGS
 
 __all__ = ["test_pairs"]
 
+
 def test_pairs(
     data: Samples,
     recipe: Recipe,

@@ -12,6 +12,7 @@ from nosplit._support.checks import naming
 from nosplit._support.warn import unwarned
 from nosplit.data.several import SeveralSamples
 from nosplit.designs.design import Design
+from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import test_design, test_samples
@@ -75,13 +76,14 @@ class SampleTests:
             budget=self.budget,
         )
         rng = np.random.default_rng([self.seed, *some, flips or 0])
-        common = recipe, self.data.encoding, plan, self.method, rng, self.workers
+        common = recipe, self.data.encoding, plan, self.method, rng
         pooled = np.concatenate(rows)
+        units = RowsInUnits(pooled, np.arange(total), self.workers)
         with naming(samples=pooled):
             if len(some) == 2:
-                tested = test_design(pooled, _one_block(sizes), *common)
+                tested = test_design(units, _one_block(sizes), *common)
             else:
-                tested = test_samples(pooled, sizes, *common)
+                tested = test_samples(units, sizes, *common)
         encoding = self.data.encoding
         return tested.result(
             K_SAMPLE,

@@ -16,7 +16,16 @@ from nosplit._support.checks import check_sample
 from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.errors import DeviceError, InputError
 
-__all__ = ["as_array", "as_rows", "check_device", "device_of", "fuses", "precision", "running"]
+__all__ = [
+    "as_array",
+    "as_rows",
+    "check_device",
+    "device_of",
+    "fuses",
+    "precision",
+    "running",
+    "tensor_on",
+]
 
 # Types of numbers that rows keep; others become one of these.
 FLOATS = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -76,6 +85,11 @@ def _tensor(value: Any) -> torch.Tensor:
 def as_array(rows: torch.Tensor) -> NDArray[Any]:
     """Rows in memory; NumPy has no bfloat16."""
     return np.asarray((rows if rows.dtype == torch.float64 else rows.float()).cpu().numpy())
+
+
+def tensor_on(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """An array on a device."""
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
 def precision(rows: torch.Tensor) -> torch.dtype:

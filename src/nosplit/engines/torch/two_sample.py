@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 
 from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.samples import Samples, check_as_many, two_samples
-from nosplit.data.tables.encoding import Encoding
+from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.frames import is_table
 from nosplit.designs.asked import Asked
 from nosplit.engines.memory import sides_of
@@ -47,7 +47,7 @@ from nosplit.pairs.pairing import Sketch, units_in_pairs
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 from nosplit.sketch.dealing import BLOCK_LAGS
 
-__all__ = ["tensor_test"]
+__all__ = ["Placed", "tensor_test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Placed:
     given: tuple[torch.Tensor, torch.Tensor] | None
 
     @classmethod
-    def of(cls, x: Any, y: Any, asked: Asked, device: Any) -> Placed:
+    def of(cls, x: Any, y: Any, asked: Asked, device: Any) -> Self:
         """Two samples of whatever kind."""
         place = device_of(x, y, device)
         plain = asked.options.idle and not (is_table(x) or is_table(y))
@@ -96,6 +96,14 @@ class Placed:
             return self.data.shape
         x, y = self.rows
         return len(x), len(y), x.shape[1]
+
+    @property
+    def kept(self) -> tuple[Mask, Mask]:
+        """Which rows of both are not left out."""
+        if self.data is not None:
+            return self.data.kept
+        x, y = (np.ones(len(rows), np.bool_) for rows in self.rows)
+        return x, y
 
     @property
     def encoding(self) -> Encoding | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from nosplit.sketch.lenses import CONSTANT
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import EXACT, Lens
 
-__all__ = ["Looks", "TensorUnits"]
+__all__ = ["Looks", "TensorSwaps", "TensorUnits", "UnitDraw"]
 
 # Draws looked at together, and numbers along lenses that are kept at once.
 DRAWS, SEEN = 1 << 13, 1 << 26
@@ -31,32 +31,110 @@ class TensorUnits:
     largest: int
 
 
+class UnitDraw(Protocol):
+    """What draws do with units on a device; as `CellDraws` in memory."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        ...
+
+    @property
+    def spread(self) -> float:
+        """Mean square of a weight, less what all have in common."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """Mean over all draws of a squared sum, over the sum of squares about what is common."""
+        ...
+
+    def own(self, values: torch.Tensor) -> torch.Tensor:
+        """Numbers of units from those of rows."""
+        ...
+
+    def centre(self, units: torch.Tensor) -> torch.Tensor | float:
+        """Mean over all draws of weighted sums of units."""
+        ...
+
+    def about_mean(self, along: torch.Tensor) -> torch.Tensor:
+        """Units about what no draw moves; they are the last numbers but one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSwaps:
+    """Swaps of rows of two samples, or labels of all of them."""
+
+    swaps: Swaps
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.swaps.n_units
+
+    @property
+    def spread(self) -> float:
+        """Mean square of a weight, less what all have in common."""
+        return self.swaps.spread
+
+    @property
+    def share(self) -> float:
+        """Mean over all draws of a squared sum, over the sum of squares about what is common."""
+        N = self.n_units
+        return 1.0 if self.swaps.paired else N / (N - 1) * self.spread
+
+    def own(self, values: torch.Tensor) -> torch.Tensor:
+        """Differences of rows, or all rows."""
+        n = self.swaps.n_x
+        return values[:n] - values[n:] if self.swaps.paired else values
+
+    def centre(self, units: torch.Tensor) -> torch.Tensor | float:
+        """Mean over all draws of weighted sums of units."""
+        if self.swaps.paired:
+            return 0.0
+        return units.sum(dim=0).double() * (self.swaps.n_x / self.n_units)
+
+    def about_mean(self, along: torch.Tensor) -> torch.Tensor:
+        """Units about what no draw moves: 0 for differences, their mean for rows."""
+        return along if self.swaps.paired else along - along.mean(dim=-2, keepdim=True)
+
+
 @dataclass(frozen=True, eq=False)
 class Looks:
     """Weights of units under all draws, (F, N), on a device."""
 
-    swaps: Swaps
+    draws: UnitDraw
     weights: torch.Tensor
 
     def units(self, values: torch.Tensor) -> TensorUnits:
-        """Differences of rows, or all rows, in the whole steps that are used in memory."""
-        n = self.swaps.n_x
-        own = values[:n] - values[n:] if self.swaps.paired else values
-        steps = own.abs().amax(dim=0) * (self.swaps.n_units / EXACT)
+        """Numbers of units in the whole steps that are used in memory."""
+        own = self.draws.own(values)
+        steps = own.abs().amax(dim=0) * (self.draws.n_units / EXACT)
         steps = torch.where(steps == 0.0, torch.ones_like(steps), steps)
         whole = torch.round(own / steps).to(torch.int32)
-        return TensorUnits(whole, steps.cpu().numpy(), EXACT // self.swaps.n_units + 1)
+        return TensorUnits(whole, steps.cpu().numpy(), EXACT // self.draws.n_units + 1)
+
+    def bytes_a_bin(self, rows: int) -> int:
+        """Bytes of the counts of so many rows in a bin: whole numbers, or means about means."""
+        return self.draws.n_units if isinstance(self.draws, TensorSwaps) else 16 * rows
+
+    def counted(self, places: torch.Tensor, width: int) -> TensorUnits:
+        """Counts of units in bins, of which `places` are those of rows, (rows, columns)."""
+        counts = torch.zeros((len(places), width), dtype=torch.int8, device=places.device)
+        counts.scatter_add_(1, places, torch.ones_like(places, dtype=torch.int8))
+        if isinstance(self.draws, TensorSwaps):
+            return TensorUnits(self.draws.own(counts), np.ones(width), 1)
+        return self.units(counts)
 
     def see(self, units: TensorUnits, lenses: Sequence[Lens], means: torch.Tensor) -> Array:
         """Squared lengths of sums less their means, under all draws, (F, statistics)."""
         lenses = [self._on(lens) for lens in lenses]
-        centre = units.values.sum(dim=0).double() * (self.swaps.n_x / self.swaps.n_units)
+        centre = self.draws.centre(units.values)
         parts = []
         for start in range(0, len(self.weights), DRAWS):
             some = self.weights[start : start + DRAWS]
-            sums = exact_product(some, units.values, units.largest)
-            if not self.swaps.paired:
-                sums -= centre
+            sums = exact_product(some, units.values, units.largest) - centre
             seen = [(_along(sums, lens) ** 2) @ lens.gains for lens in lenses]
             parts.append((torch.cat(seen, dim=1) - means).cpu().numpy())
         return np.concatenate(parts)
@@ -65,14 +143,14 @@ class Looks:
         """Means over all draws of what lenses show."""
         found = []
         for lens in map(self._on, lenses):
-            along = self._about_mean(_along(units.values, lens))
-            found.append(self._share * (along * along).sum(dim=0) @ lens.gains)
+            along = self.draws.about_mean(_along(units.values, lens))
+            found.append(self.draws.share * (along * along).sum(dim=0) @ lens.gains)
         return torch.cat(found)
 
     def covariance(self, units: TensorUnits, lenses: Sequence[Lens], m: int) -> Array:
         """Second moments of pair values, over pairs of different units: m⁻¹ Σ_{a<b} h_u h_v."""
         lenses = [self._on(lens) for lens in lenses]
-        along = [self._about_mean(_along(units.values, lens)) for lens in lenses]
+        along = [self.draws.about_mean(_along(units.values, lens)) for lens in lenses]
         both = list(zip(along, lenses, strict=True))
         own = torch.cat([(a * a) @ lens.gains for a, lens in both], dim=1)
         rows = [
@@ -92,19 +170,17 @@ class Looks:
         values = np.zeros((len(self.weights), len(lenses)))
         first, second = np.zeros(len(lenses)), np.zeros(len(lenses))
         sums = exact_product(self.weights, units.values, units.largest)
-        if not self.swaps.paired:
-            sums -= units.values.sum(dim=0).double() * (self.swaps.n_x / self.swaps.n_units)
+        sums -= self.draws.centre(units.values)
         for some in self._alike(lenses):
             view = _Several([lenses[i] for i in some], sums.device)
-            along = view.along(units.values)
-            along = along if self.swaps.paired else along - along.mean(dim=1, keepdim=True)
+            along = self.draws.about_mean(view.along(units.values))
             moment, own = along.transpose(1, 2) @ along, (along * along).sum(dim=2)
             size = torch.diagonal(moment, dim1=1, dim2=2).sum(dim=1)
             spare = (moment * moment).sum(dim=(1, 2)) - (own * own).sum(dim=1)
-            seen = (view.along(sums) ** 2).sum(dim=2) - (self._share * size)[:, None]
+            seen = (view.along(sums) ** 2).sum(dim=2) - (self.draws.share * size)[:, None]
             values[:, some] = seen.T.cpu().numpy()
-            first[some] = self.swaps.spread * size.cpu().numpy()
-            second[some] = 2.0 * self.swaps.spread**2 * spare.cpu().numpy()
+            first[some] = self.draws.spread * size.cpu().numpy()
+            second[some] = 2.0 * self.draws.spread**2 * spare.cpu().numpy()
         live = second > CONSTANT * first * first
         second = np.where(live, second, 1.0)
         values = np.where(live, values / np.sqrt(second), 0.0)
@@ -117,18 +193,9 @@ class Looks:
         for i, lens in enumerate(lenses):
             shapes.setdefault(lens.axes.shape, []).append(i)
         for shape, every in shapes.items():
-            width = max(shape) * max(self.swaps.n_units, len(self.weights))
+            width = max(shape) * max(self.draws.n_units, len(self.weights))
             step = max(1, SEEN // width)
             yield from (every[i : i + step] for i in range(0, len(every), step))
-
-    @property
-    def _share(self) -> float:
-        """Mean over all draws of a squared sum, over the sum of squares about what is common."""
-        swaps = self.swaps
-        return 1.0 if swaps.paired else swaps.n_units / (swaps.n_units - 1) * swaps.spread
-
-    def _about_mean(self, along: torch.Tensor) -> torch.Tensor:
-        return along if self.swaps.paired else along - along.mean(dim=0)
 
     def _on(self, lens: Lens) -> Any:
         device = self.weights.device

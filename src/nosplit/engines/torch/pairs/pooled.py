@@ -55,10 +55,10 @@ class TensorPooled:
         products = torch.zeros((d, d), dtype=torch.float64, device=device)
         # Kernels less a constant, which changes no statistic: less is lost to rounding.
         ends = slice(0, min(LEVEL, N)), slice((N - 1) // LEVEL * LEVEL, N)
-        level = self._values(*ends).double().mean(dim=(1, 2), keepdim=True).to(self.rows.dtype)
+        level = self.values(*ends).double().mean(dim=(1, 2), keepdim=True).to(self.rows.dtype)
         for i, a in enumerate(cuts):
             for b in cuts[i:]:
-                K = self._values(a, b) - level
+                K = self.values(a, b) - level
                 twice = 2.0 if a != b else 1.0
                 if a == b:
                     K.diagonal(dim1=1, dim2=2).zero_()
@@ -74,7 +74,7 @@ class TensorPooled:
         found = [part.cpu().numpy() for part in (values, weighted, sums, products)]
         return labelled_statistics(found[0], found[1], found[2], found[3], share)
 
-    def _values(self, a: slice, b: slice) -> torch.Tensor:
+    def values(self, a: slice, b: slice) -> torch.Tensor:
         """Kernel values of all rows of a with all rows of b, (d, A, B)."""
         kernels, rows, centred = self.bank.kernels, self.rows, self._centred
         plain = iter(

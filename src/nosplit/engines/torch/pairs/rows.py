@@ -12,11 +12,11 @@ import numpy as np
 import torch
 
 from nosplit._support.types import Array
-from nosplit.engines.torch.pairs.looks import Looks, TensorUnits
+from nosplit.engines.torch.pairs.looks import Looks, TensorSwaps
 from nosplit.engines.torch.pairs.spectral import default_features, sorted_tensor
 from nosplit.pairs.statistics import ColumnDraws, Seen
 from nosplit.sketch.bins import MOST_BINS, ColumnBins, bin_scores, edge_table, fit_bins, joined_bins
-from nosplit.sketch.lenses import lenses_of_bins
+from nosplit.sketch.lenses import in_steps, lenses_of_bins
 from nosplit.sketch.rows import (
     MOST_COLUMNS,
     NOTHING,
@@ -28,7 +28,7 @@ from nosplit.sketch.rows import (
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import Lens, lenses_in_turn
 
-__all__ = ["look_at_tensors"]
+__all__ = ["look_at_tensors", "look_under_draws"]
 
 # Counts that are kept at once: of units in bins.
 COUNTS = 1 << 28
@@ -56,10 +56,22 @@ def look_at_tensors(
     owners : sequence of int, optional
         The column that each column of the rows belongs to, where one has several.
     """
-    pooled = torch.cat([x, y]).double()
-    p = pooled.shape[1]
     labels = weights.shape[1] > len(x)
-    looks = Looks(Swaps(len(x), len(y), len(weights) - 1, 0, labels=labels), weights)
+    swaps = Swaps(len(x), len(y), len(weights) - 1, 0, labels=labels)
+    looks = Looks(TensorSwaps(swaps), weights)
+    return look_under_draws(looks, torch.cat([x, y]), categorical=categorical, owners=owners)
+
+
+def look_under_draws(
+    looks: Looks,
+    rows: torch.Tensor,
+    *,
+    categorical: Sequence[int] = (),
+    owners: Sequence[int] | None = None,
+) -> Seen:
+    """Look at columns and flattened spectra of pooled rows under draws of any kind."""
+    pooled = rows.double()
+    p = pooled.shape[1]
     names = range(p) if owners is None else owners
     numbers = [j for j in range(p) if j not in set(categorical)]
     tau, cov = _spectral(looks, pooled[:, numbers] if categorical else pooled)
@@ -82,10 +94,10 @@ def _spectral(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
         return NOTHING
     units = looks.units(torch.cat([features for features, _ in bases], dim=1)[place])
     lenses = lenses_in_turn(units.steps, [gains for _, gains in bases])
-    N = looks.swaps.n_units
+    N = looks.draws.n_units
     m = N * (N - 1) // 2
     seen = looks.see(units, lenses, looks.means(units, lenses))
-    tau = seen / (2.0 * np.sqrt(m) * looks.swaps.spread)
+    tau = seen / (2.0 * np.sqrt(m) * looks.draws.spread)
     cov = looks.covariance(units, lenses, m)
     return live_statistics(tau, cov)
 
@@ -134,8 +146,7 @@ def _places(pooled: torch.Tensor, bins: Sequence[ColumnBins]) -> torch.Tensor:
 def _columns(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
 ) -> ColumnDraws:
-    most = max(512, min(8192, COUNTS // looks.swaps.n_units))
-    groups = column_groups(bins, most)
+    groups = column_groups(bins, max(512, min(8192, COUNTS // looks.bytes_a_bin(len(places)))))
     parts = [_group(looks, bins, places, names, group) for group in groups]
     return ColumnDraws.joined(parts)
 
@@ -150,22 +161,17 @@ def _group(
     """Statistics of some columns, from counts of units in their bins."""
     ends = np.cumsum([len(bins[j]) for j in group])
     starts = np.concatenate([[0], ends[:-1]])
-    swaps, device = looks.swaps, places.device
-    at = places[:, group.start : group.stop] + torch.from_numpy(starts).to(device)
-    counts = torch.zeros((swaps.n_units, int(ends[-1])), dtype=torch.int8, device=device)
-    one = torch.ones_like(at[: swaps.n_units], dtype=torch.int8)
-    counts.scatter_add_(1, at[: swaps.n_units], one)
-    if swaps.paired:
-        counts.scatter_add_(1, at[swaps.n_x :], -one)
+    at = places[:, group.start : group.stop] + torch.from_numpy(starts).to(places.device)
+    units = looks.counted(at, int(ends[-1]))
     pooled = torch.bincount(at.ravel(), minlength=int(ends[-1])).double().cpu().numpy()
     lenses: list[Lens] = []
     which: list[int] = []
     for j, start in zip(group, starts, strict=True):
         where = slice(int(start), int(start) + len(bins[j]))
         found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
-        lenses += found
+        lenses += [in_steps(lens, units.steps[where]) for lens in found]
         which += [names[j]] * len(found)
-    return looks.columns(TensorUnits(counts, np.ones(counts.shape[1]), 1), lenses, which)
+    return looks.columns(units, lenses, which)
 
 
 def _pairs(

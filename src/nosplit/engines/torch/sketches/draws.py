@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.engines.torch.devices import running
+from nosplit.designs.draws import BlockDraws
+from nosplit.engines.torch.devices import running, tensor_on
 from nosplit.engines.torch.products import exact_product, unpacked_signs
 from nosplit.sketch.cells import Means, View, see_all
 from nosplit.sketch.swaps import CellDraws, Slots, Swaps
@@ -26,7 +27,7 @@ def see_on(
     device: torch.device, draws: CellDraws, views: Sequence[View], means: Sequence[Means]
 ) -> list[Array]:
     """Look at all views under all draws, (F, statistics) each; as `see_all` in memory."""
-    if not isinstance(draws, Swaps):
+    if not isinstance(draws, Swaps | BlockDraws):
         return see_all(draws, views, means, None)
     with running(device):
         units = {
@@ -34,13 +35,14 @@ def see_on(
             for view in views
         }
         looks = [_Look(view, mean, device) for view, mean in zip(views, means, strict=True)]
-        share = draws.n_x / draws.n_units
+        shares = _shares(draws, device)
+        centres = {key: shares @ values.double() for key, values in units.items()}
         parts = []
         for weights in _weights(draws, device):
             sums = {}
             for key, values in units.items():
                 found = exact_product(weights, values, EXACT // draws.n_units + 1)
-                sums[key] = found if draws.paired else found - share * values.sum(dim=0)
+                sums[key] = found - centres[key]
             parts.append([look(sums[id(v.units)]) for v, look in zip(views, looks, strict=True)])
         return [
             np.concatenate([p.cpu().numpy() for p in every]) for every in zip(*parts, strict=True)
@@ -75,12 +77,20 @@ class _Look:
         return torch.cat(parts, dim=1) - self.means
 
 
-def _weights(draws: Swaps, device: torch.device) -> Iterator[torch.Tensor]:
+def _shares(draws: Swaps | BlockDraws, device: torch.device) -> torch.Tensor:
+    """Mean weight of each unit over all draws."""
+    if isinstance(draws, BlockDraws):
+        return tensor_on(draws.shares, device)
+    share = 0.0 if draws.paired else draws.n_x / draws.n_units
+    return torch.full((draws.n_units,), share, dtype=torch.float64, device=device)
+
+
+def _weights(draws: Swaps | BlockDraws, device: torch.device) -> Iterator[torch.Tensor]:
     """Weights of units under all draws, many at a time: those of `draws.weights`."""
     chunks = list(draws.chunks())
     for start in range(0, len(chunks), CHUNKS):
         some = chunks[start : start + CHUNKS]
-        if isinstance(draws, Slots) or not draws.paired:
+        if isinstance(draws, Slots | BlockDraws) or not draws.paired:
             found = np.concatenate([draws.weights(*chunk).astype(np.int8) for chunk in some])
             yield torch.from_numpy(found).to(device)
             continue

@@ -5,13 +5,16 @@ Neighbours are compared on the device. Only columns in which they are alike trav
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
+from nosplit._support.types import Index
 from nosplit.data.serial import correlated_rows, serial_lags, serial_rows, sure_of
 from nosplit.engines.torch.devices import as_array
 
-__all__ = ["lag_of"]
+__all__ = ["lag_inside", "lag_of"]
 
 # Values of neighbours that are ranked at once.
 AT_ONCE = 1 << 24
@@ -19,27 +22,40 @@ AT_ONCE = 1 << 24
 
 def lag_of(*samples: torch.Tensor) -> int:
     """The largest lag at which rows of a sample still depend on one another; 0 for independence."""
-    return max(_lag(rows) for rows in samples)
+    return max(_lag(rows, rows.__getitem__) for rows in samples)
 
 
-def _lag(rows: torch.Tensor) -> int:
-    n, device = len(rows), rows.device
+def lag_inside(rows: torch.Tensor, strata: Index) -> int:
+    """The same of rows about the mean of their stratum."""
+    codes = torch.from_numpy(np.unique(strata, return_inverse=True)[1]).to(rows.device)
+    counts = torch.bincount(codes)
+    sums = torch.zeros((len(counts), rows.shape[1]), dtype=torch.float64, device=rows.device)
+    step = max(1, AT_ONCE // rows.shape[1])
+    for part, own in zip(rows.split(step), codes.split(step), strict=True):
+        sums.index_add_(0, own, part.double())
+    means = sums / counts[:, None]
+    return _lag(rows, lambda places: rows[places] - means[codes[places]])
+
+
+def _lag(rows: torch.Tensor, take: Callable[[torch.Tensor], torch.Tensor]) -> int:
+    """The lag of rows, of which `take` brings some as they are looked at."""
+    (n, p), device = rows.shape, rows.device
     starts, lags = serial_lags(n)
     if not len(starts):
         return 0
     first = torch.tensor(starts, device=device)
-    both = rows[first], rows[first + int(lags[0])]
-    step, sure = max(1, AT_ONCE // len(starts)), sure_of(len(starts), rows.shape[1])
+    both = take(first), take(first + int(lags[0]))
+    step, sure = max(1, AT_ONCE // len(starts)), sure_of(len(starts), p)
     alike = [
         _alike(both[0][:, j : j + step].double(), both[1][:, j : j + step].double(), sure)
-        for j in range(0, rows.shape[1], step)
+        for j in range(0, p, step)
     ]
     columns = torch.nonzero(torch.cat(alike))[:, 0]
     if not len(columns):
         return 0
     some = torch.tensor(serial_rows(n), device=device)  # copied: it must not be written to
-    looked_at = as_array(rows[some][:, columns]).astype(np.float64)
-    return correlated_rows(looked_at, n, rows.shape[1])
+    looked_at = as_array(take(some)[:, columns]).astype(np.float64)
+    return correlated_rows(looked_at, n, p)
 
 
 def _alike(here: torch.Tensor, later: torch.Tensor, sure: float) -> torch.Tensor:
