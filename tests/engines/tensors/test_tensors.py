@@ -295,9 +295,11 @@ def test_a_device_without_room_says_what_to_do_iv():
 
 INTERPRETED = """
 import numpy as np, torch
+import nosplit
 from test_tensors import prepared, samples
 from nosplit.engines.torch.fused.dealing import rows_at
 from nosplit.engines.torch.fused.distances import distances
+from nosplit.engines.torch.fused.waves import TileShape, add_fused_waves
 from nosplit.engines.torch.sketches.dealing import inverse_rounds, rows_by_cell
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums
@@ -309,8 +311,15 @@ a, b = (torch.from_numpy(rows) for rows in samples(20, 30))
 for p, squared in ((1.0, False), (2.0, True)):
     found = distances(a, b, squared=squared)
     assert torch.allclose(found, torch.cdist(a, b, p=p) ** (2 if squared else 1))
-for kind, p in ((np.float64, 3), (np.float32, 3), (np.float32, 20)):
-    x, y = (rows.astype(kind) + 50.0 for rows in samples(160, p=p))
+
+def within(found, expected, sketch, c):
+    turned = np.abs(sketch.turns).sum(axis=0)
+    steps = np.full(found.shape[1], 1.0)
+    steps[: 2 * len(turned)] += 2**20 * 2 * np.pi * 2.0**-22 * np.tile(turned, 2)
+    return np.abs(found - expected) <= c * steps
+
+for kind in (np.float64, np.float32):
+    x, y = (rows.astype(kind) + 50.0 for rows in samples(160))
     sides, ready = prepared(x, y, cells=16)
     task, deal = ready.task, ready.task.deal(0)
     sums = DeviceSums.empty(DeviceMap(task.map, CPU), deal.cells)
@@ -318,10 +327,23 @@ for kind, p in ((np.float64, 3), (np.float32, 3), (np.float32, 20)):
     assert bool(sums._fused(torch.from_numpy(x), ByCell(rows_by_cell(deal, CPU), starts)))
     expected, found = sides.sums(task)[0], sums.in_memory()
     assert np.array_equal(found.bins, expected.bins)
-    turned = np.abs(task.map.turns).sum(axis=0)
-    steps = np.full(task.map.n_features, 1.0)
-    steps[: 2 * len(turned)] += 2**20 * 2 * np.pi * 2.0**-22 * np.tile(turned, 2)
-    assert (np.abs(found.features - expected.features) <= deal.c * steps).all(), (kind, p)
+    assert within(found.features, expected.features, task.map, deal.c).all(), kind
+
+for far in (1.0, 2000.0):  # within the range of half floats, and out of it
+    x, y = (rows.astype(np.float32) + 50.0 for rows in samples(160, p=40))
+    x[7, 1] *= far
+    sides, ready = prepared(x, y, [nosplit.Gaussian(5.0)], cells=16)
+    task, deal = ready.task, ready.task.deal(0)
+    n, own = 2 * task.map.n_waves, DeviceMap(task.map, CPU)
+    where = rows_by_cell(deal, CPU), torch.arange(deal.cells + 1) * deal.c
+    found = torch.zeros((deal.cells, n), dtype=torch.int64)
+    shape = TileShape(32, 16, 16, 4)
+    assert bool(add_fused_waves(own, torch.from_numpy(x), *where, found, shape))
+    fine = within(found.numpy(), sides.sums(task)[0].features[:, :n], task.map, deal.c)
+    assert far > 1.0 or fine.all()
+    assert np.delete(fine, deal.cell_of(7, 1), axis=0).all()
+    x[9, 1] = np.nan
+    assert not add_fused_waves(own, torch.from_numpy(x), *where, found, shape)
 """
 
 

@@ -1,6 +1,6 @@
 """Bins of columns, sums of columns and products of scores, by cell, each in one pass.
 
-A program takes one column, or one pair of them, of some rows of a cell.
+A program takes some columns, or one pair of them, of some rows of a cell.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from nosplit.sketch.maps import STEP
 
 __all__ = ["add_fused_columns", "add_fused_pairs"]
 
-ROWS = 512
+# Rows that a program of columns takes at a time, columns that lie side by side, and warps.
+ROWS, COLUMNS, WARPS = 128, 8, 4
 # Rows that a program of pairs takes at a time, and how often at most: products are below 2²².
 PAIRED, TURNS = 256, 256
 
@@ -42,40 +43,51 @@ def _columns(
     splits,
     unit,
     DOUBLE: tl.constexpr,
+    KEEP: tl.constexpr,
+    SUMS: tl.constexpr,
     ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
     LEVELS: tl.constexpr,
 ):
-    j = tl.program_id(0)
+    which = tl.arange(0, COLUMNS)
+    j = tl.program_id(0) * COLUMNS + which
     cell, first, last = _span(starts, splits)
-    offset, after = tl.load(offsets + j), tl.load(offsets + j + 1)
-    place_of_sum = tl.load(linear + j)
-    counts = tl.zeros((1 << LEVELS,), tl.int32)
-    total = tl.zeros((ROWS,), tl.int64)
-    column = j + tl.zeros((1,), tl.int32)
+    counts = tl.zeros((COLUMNS, 1 << LEVELS), tl.int32)
+    total = tl.zeros((COLUMNS,), tl.int64)
     for start in range(first, last, ROWS):
         r = start + tl.arange(0, ROWS)
         live = r < last
+        here = live[:, None] & (j < p)[None, :]
         row = tl.load(order + r, mask=live, other=0)
-        v = tl.load(x + row * stride + j, mask=live, other=0.0)
+        v = tl.load(x + row[:, None] * stride + j[None, :], mask=here, other=0.0)
         if not DOUBLE:
             v = v.to(tl.float32)
-        place = tl.zeros((ROWS,), tl.int32)
+        place = tl.zeros((ROWS, COLUMNS), tl.int32)
         for level in tl.static_range(LEVELS):
             at = place + ((1 << (LEVELS - 1 - level)) - 1)
-            edge = tl.load(edges + j * width + at, mask=at < width, other=float("inf"))
+            known = here & (at < width)
+            edge = tl.load(edges + j[None, :] * width + at, mask=known, other=float("inf"))
             place += tl.where(edge < v, 1 << (LEVELS - 1 - level), 0)
-        counts += tl.histogram(place, 1 << LEVELS, mask=live)
-        tl.store(places + j.to(tl.int64) * n + r, place.to(tl.uint8), mask=live)
-        if place_of_sum >= 0:
-            own = _standardised(v[:, None], center, scale, column, p, column >= 0, DOUBLE)
+        for one in tl.static_range(COLUMNS):
+            own = tl.sum(tl.where(which[None, :] == one, place, 0), axis=1)
+            found = tl.histogram(own, 1 << LEVELS, mask=live)
+            counts += tl.where(which[:, None] == one, found[None, :], 0)
+        if KEEP:
+            tl.store(places + j[None, :].to(tl.int64) * n + r[:, None], place.to(tl.uint8), here)
+        if SUMS:
+            scaled = _standardised(v, center, scale, j, p, j < p, DOUBLE)
             # To the nearest whole number, by adding what leaves no bits behind the point.
-            whole = tl.sum(own, axis=1).to(tl.float64) * unit + 6755399441055744.0
+            whole = scaled.to(tl.float64) * unit + 6755399441055744.0
             whole = (whole - 6755399441055744.0).to(tl.int64)
-            total += tl.where(live, whole, 0)
+            total += tl.sum(tl.where(here, whole, 0), axis=0)
     e = tl.arange(0, 1 << LEVELS)
-    tl.atomic_add(bins + cell.to(tl.int64) * Q + offset + e, counts, mask=offset + e < after)
-    if place_of_sum >= 0:
-        tl.atomic_add(features + cell.to(tl.int64) * D + place_of_sum, tl.sum(total, axis=0))
+    offset = tl.load(offsets + j, mask=j < p, other=0)[:, None] + e[None, :]
+    after = tl.load(offsets + j + 1, mask=j < p, other=0)[:, None]
+    tl.atomic_add(bins + cell.to(tl.int64) * Q + offset, counts, mask=offset < after)
+    if SUMS:
+        place_of_sum = tl.load(linear + j, mask=j < p, other=-1)
+        into = features + cell.to(tl.int64) * D + place_of_sum
+        tl.atomic_add(into, total, mask=place_of_sum >= 0)
 
 
 @triton.jit
@@ -128,16 +140,21 @@ def add_fused_columns(
     bins: torch.Tensor,
     features: torch.Tensor,
 ) -> torch.Tensor:
-    """Count the bins of rows and sum columns; the number of the bin of each value, (p, n)."""
+    """Count the bins of rows and sum columns; the number of the bin of each value, (p, n).
+
+    The numbers are kept where there are pairs of columns.
+    """
     p, cells, n = sketch.map.p, len(starts) - 1, len(order)
-    places = torch.empty((p, n), dtype=torch.uint8, device=rows.device)
+    size = (p, n) if len(sketch.map.pairs) else (0, n)
+    places = torch.empty(size, dtype=torch.uint8, device=rows.device)
     if not n:
         return places
     rows = rows if rows.stride(1) == 1 else rows.contiguous()
     edges = sketch.edges_of(rows.dtype)
     most = triton.cdiv(int(starts.diff().max()), ROWS)
-    splits = min(most, triton.cdiv(8192, cells * p))
-    _columns[(p, cells * splits)](
+    groups = triton.cdiv(p, COLUMNS)
+    splits = min(most, triton.cdiv(8192, cells * groups))
+    _columns[(groups, cells * splits)](
         rows,
         rows.stride(0),
         order,
@@ -157,9 +174,12 @@ def add_fused_columns(
         splits,
         float(STEP),
         DOUBLE=rows.dtype == torch.float64,
+        KEEP=bool(len(sketch.map.pairs)),
+        SUMS=bool(len(sketch.map.coordinates)),
         ROWS=ROWS,
+        COLUMNS=COLUMNS,
         LEVELS=max(5, edges.shape[1].bit_length()),
-        num_warps=4,
+        num_warps=WARPS,
     )
     return places
 

@@ -1,9 +1,13 @@
 """Projections, cosines and sines, and their sums by cell, in one pass over the rows.
 
-The polynomials are those of `loops/sketch`. A program takes some rows of one cell and three blocks
-of frequencies, and fetches the next rows while it computes. Products of float32 are three of the
-matrix units, of what is left after rounding too (as accurate as float32: tested), or one where the
-caller lets PyTorch use TF32: `torch.set_float32_matmul_precision("high")`.
+The polynomials are those of `loops/sketch`. Products of float32 are three of the matrix units, of
+what is left after rounding too (as accurate as float32: tested), or one where the caller lets
+PyTorch use TF32: `torch.set_float32_matmul_precision("high")`.
+
+Few columns: a program takes some rows of one cell, and fetches the next ones while it computes.
+Many columns: a program takes some rows in the order of cells, and multiplies half floats, which
+have the digits of TF32 and half of its size; turns are lifted by powers of two, so that none is
+too small. Values too far out for halves are seen, and all is then done anew with TF32.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ class TileShape(NamedTuple):
     stages: int = 2
 
 
-NARROW, WIDE = TileShape(64, 32, 16, 4), TileShape(64, 64, 32, 4)
+NARROW, WIDE = TileShape(64, 32, 16, 4), TileShape(64, 64, 32, 4, 3)
 # Blocks of frequencies of a program.
 BLOCKS = 3
 # Rows of a tile's place that are summed in 32 bits: each adds at most 2²⁰.
@@ -38,7 +42,7 @@ TURNS = 1024
 
 
 @triton.jit
-def _standardised(v, center, scale, k, p, inside, DOUBLE: tl.constexpr):
+def _scaled(v, center, scale, k, p, inside, DOUBLE: tl.constexpr):
     """Values moved and scaled as float32; centers and scales of single ones are in two parts."""
     c = tl.load(center + k, mask=inside, other=0.0)[None, :]
     s = tl.load(scale + k, mask=inside, other=0.0)[None, :]
@@ -49,7 +53,19 @@ def _standardised(v, center, scale, k, p, inside, DOUBLE: tl.constexpr):
         s_rest = tl.load(scale + p + k, mask=inside, other=0.0)[None, :]
         moved = (v.to(tl.float32) - c) - c_rest
         scaled = moved * s + moved * s_rest
-    return tl.minimum(tl.maximum(scaled, -1048576.0), 1048576.0).to(tl.float32)
+    return scaled.to(tl.float32)
+
+
+@triton.jit
+def _near(scaled):
+    """Values too far out are this far."""
+    return tl.minimum(tl.maximum(scaled, -1048576.0), 1048576.0)
+
+
+@triton.jit
+def _standardised(v, center, scale, k, p, inside, DOUBLE: tl.constexpr):
+    """Values moved and scaled, none of them too far out."""
+    return _near(_scaled(v, center, scale, k, p, inside, DOUBLE))
 
 
 @triton.jit
@@ -187,20 +203,50 @@ def _narrow(
 
 
 @triton.jit
+def _half_product(a, high, rest, into, ONE: tl.constexpr):
+    """The product of a and a matrix in two parts of half floats; of the first alone for `ONE`."""
+    a_high = a.to(tl.float16)
+    if not ONE:
+        a_rest = (a - a_high.to(tl.float32)).to(tl.float16)
+        into = tl.dot(a_high, rest, into)
+        into = tl.dot(a_rest, high, into)
+    return tl.dot(a_high, high, into)
+
+
+@triton.jit
+def _add_by_cell(features, starts, cell, begin, end, D, F, f, turns, ROWS: tl.constexpr):
+    """Add waves of the rows from `begin` to `end`, in the order of cells; `cell` is the first's."""
+    cosines, sines = _whole_waves(turns)
+    r = begin + tl.arange(0, ROWS)
+    while begin < end:
+        last = tl.minimum(tl.load(starts + cell + 1), end)
+        own = ((r >= begin) & (r < last))[:, None]
+        into = features + cell * D + f
+        cosine = tl.sum(tl.where(own, cosines, 0), axis=0)
+        sine = tl.sum(tl.where(own, sines, 0), axis=0)
+        tl.atomic_add(into, cosine.to(tl.int64), mask=f < F)
+        tl.atomic_add(into + F, sine.to(tl.int64), mask=f < F)
+        begin = last
+        cell += 1
+
+
+@triton.jit
 def _wide(
     x,
     stride,
     order,
     starts,
+    cells,
     center,
     scale,
     turns,
+    lift,
     features,
     flag,
+    n,
     p,
     F,
     D,
-    splits,
     DOUBLE: tl.constexpr,
     PRECISION: tl.constexpr,
     ROWS: tl.constexpr,
@@ -208,45 +254,52 @@ def _wide(
     COLUMNS: tl.constexpr,
 ):
     """Rows of many columns, a tile of them after the other."""
-    cell, first, last = _span(starts, splits)
+    HALF: tl.constexpr = PRECISION == "half" or PRECISION == "halves"
+    begin = tl.program_id(1).to(tl.int64) * ROWS
+    r = begin + tl.arange(0, ROWS)
     f = tl.program_id(0) * 3 * FREQUENCIES + tl.arange(0, FREQUENCIES)
+    live = r < n
+    row = tl.load(order + r, mask=live, other=0)
+    t0 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+    t1 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+    t2 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
+    # The largest value, or how often a value was no number.
     strange = tl.zeros((ROWS, COLUMNS), tl.float32)
-    for start in range(first, last, ROWS):
-        r = start + tl.arange(0, ROWS)
-        live = r < last
-        row = tl.load(order + r, mask=live, other=0)
-        t0 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
-        t1 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
-        t2 = tl.zeros((ROWS, FREQUENCIES), tl.float32)
-        k = tl.arange(0, COLUMNS)
-        here = live[:, None] & (k < p)[None, :]
+    for column in range(0, p, COLUMNS):
+        k = column + tl.arange(0, COLUMNS)
+        inside = k < p
+        here = live[:, None] & inside[None, :]
         v = tl.load(x + row[:, None] * stride + k[None, :], mask=here, other=0.0)
-        for column in range(0, p, COLUMNS):
-            k = column + tl.arange(0, COLUMNS)
-            here = live[:, None] & (k + COLUMNS < p)[None, :]
-            following = tl.load(
-                x + row[:, None] * stride + (k + COLUMNS)[None, :], mask=here, other=0.0
-            )
-            inside = k < p
+        scaled = _scaled(v, center, scale, k, p, inside, DOUBLE)
+        scaled = tl.where(live[:, None], scaled, 0.0)
+        high0, rest0 = _some_turns(turns, f, k, p, F, inside)
+        high1, rest1 = _some_turns(turns, f + FREQUENCIES, k, p, F, inside)
+        high2, rest2 = _some_turns(turns, f + 2 * FREQUENCIES, k, p, F, inside)
+        if HALF:
+            strange = tl.maximum(strange, tl.abs(scaled), tl.PropagateNan.ALL)
+            t0 = _half_product(scaled, high0, rest0, t0, PRECISION == "half")
+            t1 = _half_product(scaled, high1, rest1, t1, PRECISION == "half")
+            t2 = _half_product(scaled, high2, rest2, t2, PRECISION == "half")
+        else:
             strange += (v - v).to(tl.float32)
-            scaled = _standardised(v, center, scale, k, p, inside, DOUBLE)
-            scaled = tl.where(live[:, None], scaled, 0.0)
-            high, rest = _some_turns(turns, f, k, p, F, inside)
-            t0 = _product(scaled, high, rest, t0, PRECISION)
-            high, rest = _some_turns(turns, f + FREQUENCIES, k, p, F, inside)
-            t1 = _product(scaled, high, rest, t1, PRECISION)
-            high, rest = _some_turns(turns, f + 2 * FREQUENCIES, k, p, F, inside)
-            t2 = _product(scaled, high, rest, t2, PRECISION)
-            v = following
-        idle = tl.maximum(start + ROWS - last, 0)
-        cosine, sine = _whole_waves(t0)
-        _add(features, cell, D, F, f, cosine, sine, idle)
-        cosine, sine = _whole_waves(t1)
-        _add(features, cell, D, F, f + FREQUENCIES, cosine, sine, idle)
-        cosine, sine = _whole_waves(t2)
-        _add(features, cell, D, F, f + 2 * FREQUENCIES, cosine, sine, idle)
-    bad = tl.sum(tl.sum(strange, axis=1), axis=0) != 0.0
-    tl.atomic_max(flag, bad.to(tl.int32))
+            near = _near(scaled)
+            t0 = _product(near, high0, rest0, t0, PRECISION)
+            t1 = _product(near, high1, rest1, t1, PRECISION)
+            t2 = _product(near, high2, rest2, t2, PRECISION)
+    if HALF:
+        # Not "<=": what is no number is not.
+        bad = (strange < 60000.0) == 0
+        t0 *= tl.load(lift + f, mask=f < F, other=0.0)[None, :]
+        t1 *= tl.load(lift + f + FREQUENCIES, mask=f + FREQUENCIES < F, other=0.0)[None, :]
+        t2 *= tl.load(lift + f + 2 * FREQUENCIES, mask=f + 2 * FREQUENCIES < F, other=0.0)[None, :]
+    else:
+        bad = strange != 0.0
+    tl.atomic_max(flag, tl.max(tl.max(bad.to(tl.int32), axis=1), axis=0))
+    cell = tl.load(cells + tl.program_id(1))
+    end = tl.minimum(begin + ROWS, n)
+    _add_by_cell(features, starts, cell, begin, end, D, F, f, t0, ROWS)
+    _add_by_cell(features, starts, cell, begin, end, D, F, f + FREQUENCIES, t1, ROWS)
+    _add_by_cell(features, starts, cell, begin, end, D, F, f + 2 * FREQUENCIES, t2, ROWS)
 
 
 def add_fused_waves(
@@ -272,17 +325,34 @@ def add_fused_waves(
     shape : TileShape, optional
         Of a program's tiles.
     """
-    F, p, cells = sketch.map.n_waves, sketch.map.p, len(starts) - 1
+    F, p = sketch.map.n_waves, sketch.map.p
     if not (F and len(order)):
         return torch.isfinite(rows).all()
-    flag = torch.zeros(1, dtype=torch.int32, device=rows.device)
+    rows = rows if rows.stride(1) == 1 else rows.contiguous()
     shape = shape or (NARROW if p <= NARROW.columns else WIDE)
+    if p <= shape.columns:
+        return _add_narrow(sketch, rows, order, starts, features, shape)
+    return _add_wide(sketch, rows, order, starts, features, shape)
+
+
+def _fast() -> bool:
+    """Whether PyTorch may use TF32."""
+    return bool(torch.get_float32_matmul_precision() != "highest")
+
+
+def _add_narrow(
+    sketch: DeviceMap,
+    rows: torch.Tensor,
+    order: torch.Tensor,
+    starts: torch.Tensor,
+    features: torch.Tensor,
+    shape: TileShape,
+) -> torch.Tensor:
+    F, cells = sketch.map.n_waves, len(starts) - 1
+    flag = torch.zeros(1, dtype=torch.int32, device=rows.device)
     most = triton.cdiv(int(starts.diff().max()), shape.rows)
     splits = max(triton.cdiv(most, TURNS), min(most, triton.cdiv(4096, cells)))
-    rows = rows if rows.stride(1) == 1 else rows.contiguous()
-    fast = torch.get_float32_matmul_precision() != "highest"
-    kernel = _narrow if p <= shape.columns else _wide
-    kernel[triton.cdiv(F, BLOCKS * shape.frequencies), cells * splits](
+    _narrow[triton.cdiv(F, BLOCKS * shape.frequencies), cells * splits](
         rows,
         rows.stride(0),
         order,
@@ -291,12 +361,12 @@ def add_fused_waves(
         sketch.turned,
         features,
         flag,
-        p,
+        sketch.map.p,
         F,
         features.stride(0),
         splits,
         DOUBLE=rows.dtype == torch.float64,
-        PRECISION="tf32" if fast else "tf32x3",
+        PRECISION="tf32" if _fast() else "tf32x3",
         ROWS=shape.rows,
         FREQUENCIES=shape.frequencies,
         COLUMNS=shape.columns,
@@ -304,6 +374,56 @@ def add_fused_waves(
         num_stages=1 if rows.dtype == torch.float64 else shape.stages,
     )
     return flag[0] == 0
+
+
+def _add_wide(
+    sketch: DeviceMap,
+    rows: torch.Tensor,
+    order: torch.Tensor,
+    starts: torch.Tensor,
+    features: torch.Tensor,
+    shape: TileShape,
+) -> torch.Tensor:
+    F, n = sketch.map.n_waves, len(order)
+    tiles = triton.cdiv(n, shape.rows)
+    first = torch.arange(tiles, device=rows.device) * shape.rows
+    cells = torch.searchsorted(starts, first, right=True) - 1
+    halves, lift = sketch.halves
+
+    def found(precision: str, turns: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sums of waves by cell, and whether no value was strange."""
+        sums = torch.zeros((len(starts) - 1, 2 * F), dtype=torch.int64, device=rows.device)
+        flag = torch.zeros(1, dtype=torch.int32, device=rows.device)
+        _wide[triton.cdiv(F, BLOCKS * shape.frequencies), tiles](
+            rows,
+            rows.stride(0),
+            order,
+            starts,
+            cells,
+            *sketch.moves(rows.dtype),
+            turns,
+            lift,
+            sums,
+            flag,
+            n,
+            sketch.map.p,
+            F,
+            2 * F,
+            DOUBLE=rows.dtype == torch.float64,
+            PRECISION=precision,
+            ROWS=shape.rows,
+            FREQUENCIES=shape.frequencies,
+            COLUMNS=shape.columns,
+            num_warps=shape.warps,
+            num_stages=1 if rows.dtype == torch.float64 else shape.stages,
+        )
+        return sums, flag[0] == 0
+
+    sums, fine = found("half" if _fast() else "halves", halves)
+    if not bool(fine):
+        sums, fine = found("tf32" if _fast() else "tf32x3", sketch.turned)
+    features[:, : 2 * F] += sums
+    return fine
 
 
 assert STEP == 1 << 20  # the coefficients of `_sine` know it

@@ -85,6 +85,19 @@ class DeviceMap:
         high = _ten_digits(turned)
         return torch.stack([high, _ten_digits(turned - high)])
 
+    @cached_property
+    def halves(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same as half floats, and factors of frequencies by which products are too small.
+
+        Turns of a frequency are lifted by a power of two, their largest to between 128 and 256.
+        """
+        turned = self.turns.T.double()
+        largest = turned.abs().amax(dim=1, keepdim=True).clamp(min=2.0**-100)
+        lift = torch.exp2(7.0 - largest.log2().floor())
+        high = (turned * lift).half()
+        rest = (turned * lift - high.double()).half()
+        return torch.stack([high, rest]), (1.0 / lift[:, 0]).float()
+
     def moves(self, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """Centers and scales for rows of a type: those of single ones in two parts, (2, p)."""
         if kind == torch.float64:
