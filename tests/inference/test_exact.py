@@ -105,6 +105,7 @@ def test_all_swaps_against_enumeration(method, pairs):
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")  # all below zero
 @pytest.mark.parametrize("pairs", ["linear", 3, "complete"])
 def test_all_swaps_of_eight_units_against_enumeration(pairs):
     x, y = samples(8, 8, seed=1)
@@ -113,6 +114,7 @@ def test_all_swaps_of_eight_units_against_enumeration(pairs):
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")  # all below zero
 @every_method
 @pytest.mark.parametrize(("n", "m"), [(4, 8), (6, 4)], ids=["1:2", "3:2"])
 @pytest.mark.parametrize("pairs", ["linear", 1, "complete"])

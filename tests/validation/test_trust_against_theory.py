@@ -19,6 +19,7 @@ import nosplit
 from nosplit import (
     DependentRowsWarning,
     DroppedKernelWarning,
+    Exact,
     NosplitWarning,
     Split,
     UnsafeAsymptoticsWarning,
@@ -176,6 +177,14 @@ def test_a_sample_against_itself():
     assert hits <= most(trials)
 
 
+def test_samples_that_are_more_alike_than_chance_has_it():
+    """Two stratified samples: 400 of 400 rejected without a word."""
+    u = (np.arange(200) + np.random.default_rng(8).random((2, 200))) / 200
+    with pytest.warns(DependentRowsWarning, match="share rows"):
+        assert two_sample_test(u[0], u[1], method="wald", calibration=Exact(199)).reject()
+    assert not two_sample_test(u[0], u[1], calibration=Exact(199)).reject()
+
+
 # Means ------------------------------------------------------------------------------------------
 
 SKEWED = {
@@ -284,6 +293,28 @@ def test_arrays_that_are_mostly_one_value():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", nosplit.NosplitWarning)
             assert 0.0 < two_sample_test(x, y, calibration="exact", pairs="linear").pvalue <= 1.0
+
+
+def test_one_row_that_differs_and_is_left_out():
+    """A sketch sees rows of one value then: no evidence, where it said that data is too small."""
+    x, y = np.zeros((2, 3000))
+    x[9] = 1.0
+    for i in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DroppedKernelWarning)
+            assert two_sample_test(x, y, pairs="sketch", calibration=Exact(99), rng=i).pvalue > 0.05
+
+
+@pytest.mark.parametrize("pairs", ["sketch", "adjacent"])
+def test_streams_that_are_mostly_one_value(pairs):
+    """The first rows were alike: they were refused, and so was every batch that came after."""
+    rng, stream = np.random.default_rng(16), nosplit.TwoSampleAccumulator(pairs=pairs)
+    for rate in (0.0, 0.1):
+        stream.update(*(5.0 * (rng.random((2, 600, 1)) < rate)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nosplit.NosplitWarning)
+        assert 0.0 < stream.result().pvalue <= 1.0
+    assert stream.n_dropped == stream.n_waiting == 0
 
 
 @pytest.mark.parametrize("calibration", ["exact", "asymptotic"])

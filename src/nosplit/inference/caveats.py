@@ -151,11 +151,13 @@ def dropped(cov: Array) -> list[Caveat]:
 
 def too_alike(outcome: Outcome) -> list[Caveat]:
     """Statistics that are all below zero, and yet small p-values: samples that are too alike."""
-    if np.any(outcome.tau > 0) or float(outcome.selection.log_pvalue) > math.log(0.05):
+    drawn = outcome.flips
+    found = outcome.selection.log_pvalue if drawn is None else drawn.log_sf(drawn.values[0])
+    if np.any(outcome.tau > 0) or float(found) > math.log(0.05):
         return []
     text = (
-        "Every kernel's statistic is below zero, so none sees a difference: the small p-value says "
-        "that the samples are more alike than independent ones are. Do they share rows?"
+        "Every kernel's statistic is below zero: the small p-value is no evidence of what is "
+        "looked for. Rows that are not independent do this, such as samples that share rows."
     )
     return [(DependentRowsWarning, text)]
 

@@ -25,9 +25,11 @@ from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import closed_outcome, exact_outcome, of_parts, sum_of_parts
 from nosplit.methods import (
+    OST,
     Adaptive,
     Method,
     Split,
+    Wald,
 )
 from nosplit.methods._base import nothing_seen
 from nosplit.pairs.effective import effective_pairs
@@ -113,7 +115,9 @@ def _run_exact(
     second = np.sum([part.second for part in done], axis=0)
     seen = None if look is None else look(draws)
     outcome = exact_outcome(method, tau, second / total.n, total, units.n_units, seen)
-    return replace(outcome, pairs=how.pairs)
+    outcome = replace(outcome, pairs=how.pairs)
+    # Others reject where a statistic, or a column, is far above zero.
+    return outcome.noting(too_alike(outcome)) if isinstance(method, OST | Wald) else outcome
 
 
 def _run_closed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -112,11 +113,22 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
     """
     chosen = method or Adaptive()
     SKETCHES.check_method(chosen)
+    if not any(map(np.any, _seen(drawn))):
+        flips = Flips(np.zeros(len(drawn.tau)))
+        return replace(_no_evidence(chosen, drawn.tau.shape[1], drawn.n_pairs, flips), pairs=pairs)
     _check_drawn(drawn)
     return replace(_ranked(drawn, chosen), pairs=pairs)
 
 
 test_draws.__test__ = False  # type: ignore[attr-defined]
+
+
+def _seen(drawn: DrawnStatistics) -> Iterator[Array]:
+    """All statistics under every draw."""
+    yield from (drawn.tau, drawn.flat_tau)
+    for part in (drawn.columns, drawn.pairs):
+        if part is not None:
+            yield part.values
 
 
 def _check_drawn(drawn: DrawnStatistics) -> None:
@@ -142,13 +154,12 @@ def of_parts(tau: list[Array]) -> Array:
     return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
 
 
-def _no_evidence(method: Method, total: Moments, flips: Flips | None = None) -> Outcome:
+def _no_evidence(method: Method, d: int, n_pairs: int, flips: Flips | None = None) -> Outcome:
     """All values are 0: every relabelling gives the same, and p is 1."""
-    d = len(total.mean)
     zero, none = np.zeros(()), np.zeros(d)
     picked = Selection(zero, zero, none, none > 0, np.zeros((), dtype=int), zero)
     calibration = ASYMPTOTIC if flips is None else "exact"
-    outcome = Outcome(method, picked, none, np.zeros((d, d)), total.n, calibration, flips)
+    outcome = Outcome(method, picked, none, np.zeros((d, d)), n_pairs, calibration, flips)
     text = (
         "The values of all pairs are 0, so p is 1: the data is constant or nearly so, there are "
         "too few pairs, or no kernel's bandwidth fits the data's scale."
@@ -161,7 +172,7 @@ def exact_outcome(
 ) -> Outcome:
     """Rank the statistics of the data, `tau[0]`, among those under draws."""
     if not np.any(cov) and not np.any(tau):
-        return _no_evidence(method, total, Flips(np.zeros(len(tau))))
+        return _no_evidence(method, len(total.mean), total.n, Flips(np.zeros(len(tau))))
     _check_values(total, cov)
     cov = (cov + cov.T) / 2.0
     drawn = DrawnStatistics(tau, cov, n_units, total.n, *(seen or ()))
@@ -182,7 +193,7 @@ def closed_outcome(method: Method, moments: list[Moments]) -> Outcome:
     """Test by the closed form of a method, with the moments of all units or of a split's parts."""
     total = sum_of_parts(moments)
     if not np.any(total.cov) and not np.any(total.mean):
-        return _no_evidence(method, total)
+        return _no_evidence(method, len(total.mean), total.n)
     _check_values(total, total.cov)
     selection = method(of_parts([m.tau for m in moments]), total.cov)
     outcome = Outcome(method, selection, total.tau, total.cov, total.n)

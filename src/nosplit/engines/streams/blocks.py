@@ -61,7 +61,8 @@ class TwoSamples:
 
     def fit(self, rows: Rows) -> Bank:
         """The kernels, with bandwidths from these rows if they are not given."""
-        return fit_bank(self.recipe, self.units(rows, Bank(())))
+        recipe = self.recipe.of_rare(np.concatenate(rows))  # later rows may differ
+        return fit_bank(recipe, self.units(rows, Bank(())))
 
     def check(self, units: Paired | Grouped) -> None:
         """Try kernels that are not built in on the first units."""

@@ -122,9 +122,10 @@ class SketchFlow(BlockFlow[SketchState]):
             rows = on_scales(state.encodings, rows)
         encoding = state.encoding
         recipe = as_recipe(self.kernels) if encoding is None else encoding.recipe(self.kernels)
+        pooled = self._pooled(first_blocks(rows, self.ratio, groups))
         sketch = fit_map(
-            self._pooled(first_blocks(rows, self.ratio, groups)),
-            recipe,
+            pooled,
+            recipe.of_rare(pooled),  # later rows may differ
             categorical=() if encoding is None else encoding.categorical,
             frequencies=self.frequencies,
             cells=self.most * sum(self.ratio),
