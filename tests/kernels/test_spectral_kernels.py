@@ -215,3 +215,13 @@ def test_where_they_cannot_be_used_that_is_said():
         nosplit.profile(np.tile(x, (10, 1)), rows=2000, kernels=KERNELS)
     with pytest.raises(InputError, match="not fitted"):
         KERNELS[1].tile(x, y)
+
+
+def test_values_of_a_row_whichever_rows_are_beside_it():
+    """Swaps of labels moved values by rounding: with symmetric rows, a p of 1 was one of 1/8."""
+    rows = np.random.default_rng(0).normal(size=(150, 2))
+    kernel = Spectral(Gaussian(1.0), 0.1).fit(rows)
+    whole, tile = kernel.features(rows), kernel.tile(rows, rows)
+    for n in (1, 3, 7, 65):
+        assert np.array_equal(kernel.features(rows[-n:]), whole[-n:])
+        assert np.array_equal(kernel.tile(rows[-n:], rows[:n]), tile[-n:, :n])
