@@ -99,7 +99,7 @@ def test_columns_carry_nothing_on_average_without_a_difference_against_theory():
     found = []
     for seed in range(30):
         x, y = samples(60, 4, seed=seed)
-        carried = attribute(x, y, kernels, weights, columns, np.random.default_rng(seed))
+        carried, _ = attribute(x, y, kernels, weights, columns, np.random.default_rng(seed))
         found.append([[c.lost, c.alone] for c in carried])
     found = np.array(found)
     error = found.std(axis=0, ddof=1) / math.sqrt(len(found))
@@ -115,7 +115,7 @@ def test_wide_rows_are_updated_to_the_same_numbers_properties(monkeypatch):
     for wide in (1, 100):
         monkeypatch.setattr("nosplit.describe.column_swaps.WIDE", wide)
         monkeypatch.setattr("nosplit.describe.attribution.FEWEST_PAIRS", 10**6)
-        found.append(attribute(x, y, bank, weights, columns, np.random.default_rng(0)))
+        found.append(attribute(x, y, bank, weights, columns, np.random.default_rng(0))[0])
     for one, other in zip(*found, strict=True):
         assert one.name == other.name
         assert_allclose(one[1:], other[1:], rtol=1e-9, atol=1e-12)
@@ -348,7 +348,7 @@ def test_columns_of_arrays_that_were_left_out_have_no_name():
     assert row.values["column 2"] == y[row.index, 2]
 
 
-def test_files_whole_and_in_part(tmp_path, monkeypatch):
+def test_files_whole_and_in_passes(tmp_path, monkeypatch):
     x, y = samples(2000, 3, seed=14)
     y[:, 1] += 0.8
     paths = [tmp_path / "x.npy", tmp_path / "y.npy"]
@@ -358,10 +358,9 @@ def test_files_whole_and_in_part(tmp_path, monkeypatch):
     assert told.ranked()[0].name == "column 1"
     assert told.to_dict() == explain(told.result, x, y).to_dict()
     monkeypatch.setattr("nosplit.data.files.whole.SMALL", 100)
-    monkeypatch.setattr("nosplit.data.files.whole.PILOT", 1024)
-    in_part = explain(two_sample_test(*paths, kernels=list(FEW)), *paths)
-    assert 900 < len(in_part.x.index) <= 1024
-    assert in_part.ranked()[0].name == "column 1"
+    in_passes = explain(two_sample_test(*paths, kernels=list(FEW), pairs="sketch"), *paths)
+    assert in_passes.to_dict() == explain(in_passes.result, x, y).to_dict()
+    assert_allclose(in_passes.x.rows, x[in_passes.x.index])
     with pytest.raises(InputError, match="must be the samples of `res`"):
         explain(two_sample_test(x[:50], y[:50]), *paths)
 

@@ -531,20 +531,20 @@ def test_code_repeats_a_test_of_files(tmp_path, monkeypatch, write):
 # Large files ------------------------------------------------------------------------------------
 
 
-def test_of_large_files_some_rows_are_looked_at(tmp_path, monkeypatch, write):
+def test_of_large_files_some_rows_are_drawn(tmp_path, monkeypatch, write):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("nosplit.data.files.whole.SMALL", 1000)
     monkeypatch.setattr("nosplit.data.files.whole.PILOT", 400)
     x, y = numbers(3000, 2, 0), numbers(3000, 2, 1, shift=0.8)
     np.save("x.npy", x)
     np.save("y.npy", y)
-    res = nosplit.two_sample_test("x.npy", "y.npy", kernels=KERNELS, method="ost")
+    res = nosplit.two_sample_test("x.npy", "y.npy", kernels=KERNELS, method="ost", pairs="sketch")
     source = write(res, "x.npy", "y.npy")
     text = Page(source).text
-    assert "Rows used 6,000" in text
-    counts = re.search(r"found on (\d+) and (\d+) of their rows", text)
+    assert "Rows used 5,760" in text
+    assert "The signal rests on 5,760 of 6,000 rows" in text
+    counts = re.search(r"as they are in (\d+) and (\d+) of their rows", text)
     assert all(100 < int(count) <= 400 for count in counts.groups())
-    assert "counted among the rows that were looked at" in text
     shares = dict(re.findall(r"column (\d) (\d+) ± \d+ %", text))
     assert int(shares["0"]) > 80 > 20 > int(shares["1"])
     assert run_again(source).pvalue == res.pvalue

@@ -76,22 +76,26 @@ def attribute(
     weights: Array,
     columns: dict[str, Group],
     rng: np.random.Generator,
-) -> tuple[ColumnEffect, ...]:
-    """Share of the combination's statistic that each column carries; rows are in random order."""
+) -> tuple[tuple[ColumnEffect, ...], int]:
+    """Share of the combination's statistic that each column carries, and of how many rows.
+
+    Rows are in random order.
+    """
     pairs, shuffles = _room(x, y, bank, len(columns))
+    looked_at = 2 * pairs.n_units
     rows = np.array(x[: pairs.n_units]), np.array(y[: pairs.n_units])
     kind = _WideShuffle if can_update(bank, x.shape[1]) else _Shuffle
     draws = [kind.draw(rows, pairs, bank, weights, rng) for _ in range(shuffles)]
     if len(columns) == 1:  # it carries all there is
         means = Means.of(draws[0].whole, pairs)
         (name,), (mean,) = columns, map(float, means.mean)
-        return (ColumnEffect(name, 1.0, 0.0, means.signal(np.ones(1)), mean, mean),)
+        return (ColumnEffect(name, 1.0, 0.0, means.signal(np.ones(1)), mean, mean),), looked_at
     found = []
     for name, group in columns.items():
         moved = np.mean([draw.moved(group) for draw in draws], axis=0)
         means = Means.of(np.concatenate([draws[0].whole, moved]), pairs)
         found.append(_attributed(name, means))
-    return tuple(found)
+    return tuple(found), looked_at
 
 
 def _attributed(name: str, means: Means) -> ColumnEffect:

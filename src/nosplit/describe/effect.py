@@ -7,7 +7,7 @@ of the two populations instead: more rows make them more precise, and nothing el
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,10 +18,26 @@ from nosplit._support.types import Array
 from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
 from nosplit.describe.separation import Rule, auc, column_rules, lower_bound, model_rules
 from nosplit.describe.witness import witness_at
+from nosplit.errors import InputError
+from nosplit.inference.result import TestResult
 from nosplit.kernels.bank import Bank
 from nosplit.methods import METHODS, OST, Method, Split
 
-__all__ = ["Effect", "KernelEffect", "effect_of", "kernel_effects", "learner"]
+__all__ = [
+    "LEARNED",
+    "Effect",
+    "KernelEffect",
+    "crossed",
+    "crossfitted",
+    "effect_of",
+    "kernel_effects",
+    "kernel_means",
+    "learn",
+    "learner",
+    "mean_estimate",
+    "ratio",
+    "scaled_weights",
+]
 
 Estimate = tuple[float, float]  # with its standard error
 
@@ -102,6 +118,18 @@ def learner(name: str) -> Method:
     return OST() if method is None or isinstance(method, Split) else method
 
 
+def scaled_weights(res: TestResult, noise: Callable[[Array], float]) -> Array:
+    """β* for a noise of 1; where nothing was learned, all kernels alike."""
+    beta = res.weights
+    if not np.any(beta):
+        sd = np.sqrt(np.diagonal(res.cov))
+        beta = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
+    size = noise(beta)
+    if not (np.isfinite(size) and size > 0):
+        raise InputError("The values of the learned kernel do not vary: there is nothing to show.")
+    return np.asarray(beta / size)
+
+
 def kernel_means(x: NDArray[Any], y: NDArray[Any], bank: Bank) -> Means:
     """Means of the values of all kernels, over as many pairs as there is time for."""
     wanted = int(1e9 * SECONDS / nominal_ns(bank, x.shape[1]))
@@ -118,36 +146,45 @@ def kernel_effects(means: Means, labels: list[str]) -> tuple[KernelEffect, ...]:
     )
 
 
-def effect_of(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    bank: Bank,
-    whole: Means,
-    weights: Array,
-    method: Method,
-    rows: int,
-    groups: Mapping[str, Sequence[int]],
-    categorical: frozenset[int],
-) -> Effect:
-    """The size of a difference; the witness function looks at `rows` rows of either sample."""
+def crossfitted(
+    x: NDArray[Any], y: NDArray[Any], bank: Bank, weights: Array, method: Method, rows: int
+) -> tuple[Estimate, Rule]:
+    """The ratio with weights of one half of the rows on the other, and what these tell apart.
+
+    The witness function looks at `rows` rows of either sample.
+    """
     # Contiguous, as the compiled loops want their rows.
     parts = [(np.array(x[i::2]), np.array(y[i::2])) for i in (0, 1)]
     means = [kernel_means(*part, bank) for part in parts]
     beta = [learn(m, method, weights) for m in means]
-    # The weights of one half with the moments of the other.
-    crossed = _average(*(_ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
+    few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
+    seen = mean_estimate(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
+    return crossed(means, beta), Rule(LEARNED, *seen)
+
+
+def crossed(means: Sequence[Means], beta: Sequence[Array]) -> Estimate:
+    """The weights of one half with the moments of the other, both ways round."""
+    return mean_estimate(*(ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
+
+
+def effect_of(
+    learned: Estimate,
+    crossed: Estimate,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    groups: Mapping[str, Sequence[int]],
+    categorical: frozenset[int],
+    own: Rule,
+) -> Effect:
+    """The size of a difference; `own` is the rule of the learned kernel."""
     rules = column_rules(x, y, groups, categorical)
     if len(groups) > 1:  # of one column, its bins say it all
-        few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
-        seen = _average(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
-        rules += [Rule(LEARNED, *seen), *model_rules(x, y, categorical)]
+        rules += [own, *model_rules(x, y, categorical)]
     best = max(rules, key=lambda rule: rule.auc)
-    return Effect(
-        *_ratio(whole, weights), *crossed, best.auc, best.error, lower_bound(rules), best.name
-    )
+    return Effect(*learned, *crossed, best.auc, best.error, lower_bound(rules), best.name)
 
 
-def _average(one: Estimate, other: Estimate) -> Estimate:
+def mean_estimate(one: Estimate, other: Estimate) -> Estimate:
     """Mean of two estimates, with a standard error that holds however they depend.
 
     The folds learn from one another: both are high, or both low, as their differences agree.
@@ -161,7 +198,7 @@ def learn(means: Means, method: Method, fallback: Array) -> Array:
     return np.asarray(found if np.any(found) else fallback)
 
 
-def _ratio(means: Means, weights: Array) -> Estimate:
+def ratio(means: Means, weights: Array) -> Estimate:
     """Signal-to-noise ratio and its standard error."""
     noise = means.noise(weights)
     if noise == 0.0:

@@ -6,19 +6,40 @@ p-value: the test says whether there is a difference, and this says what it look
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from nosplit._support.checks import check_int, check_rng
-from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path
-from nosplit.data.files.whole import read_if_path, some_rows
+from nosplit.data.files.whole import read_if_path, two_in_memory
 from nosplit.describe.attribution import attribute
-from nosplit.describe.effect import effect_of, kernel_effects, kernel_means, learner
+from nosplit.describe.effect import (
+    crossfitted,
+    effect_of,
+    kernel_effects,
+    kernel_means,
+    learner,
+    ratio,
+    scaled_weights,
+)
 from nosplit.describe.explanation import Explanation
-from nosplit.describe.rows import Coded, Sampled, draw_rows, encoded, group_names
-from nosplit.describe.witness import row_witness
+from nosplit.describe.large.explaining import explain_by_cells
+from nosplit.describe.large.samples import FileSamples, LargeSamples, MemorySamples
+from nosplit.describe.rows import (
+    FEWEST_ROWS,
+    Coded,
+    Sampled,
+    categorical_of,
+    draw_rows,
+    encoded,
+    group_names,
+    rows_held,
+    rows_one_by_one,
+)
+from nosplit.describe.witness import row_witness, witness_at
+from nosplit.engines.files.two_sample import open_both
 from nosplit.errors import InputError
 from nosplit.inference.printed import kernel_label
 from nosplit.inference.questions import TWO_SAMPLE
@@ -28,9 +49,8 @@ from nosplit.kernels.bank import Bank
 
 __all__ = ["explain", "stratified"]
 
-# Rows of either sample that the witness function is made of, and operations on them.
-MOST_ROWS, MOST_OPERATIONS = 2000, 1e9
-FEWEST_ROWS = 8
+# Rows of either sample that are looked at one by one.
+MOST_ROWS = 2000
 
 
 def explain(
@@ -43,11 +63,10 @@ def explain(
     res : TestResult
         The result of `two_sample_test`.
     x, y : array_like, table or path
-        The samples it was made from. Of files larger than memory some rows are read, from many
-        places; positions of rows are then among those.
+        The samples it was made from. Files larger than memory are read in passes.
     rows : int
-        Largest number of rows of either sample that the witness function is made of, and that
-        `top_rows` looks at; whole rows, drawn at random.
+        Largest number of rows of either sample that `top_rows` looks at, drawn at random; the
+        witness function of small samples is made of them, too.
     rng : int or Generator
         Source of the drawing and of the shuffling of columns.
 
@@ -59,8 +78,12 @@ def explain(
 
     Notes
     -----
-    Time and memory are bounded: up to 250,000 rows of either sample are looked at for the effect
-    size and the columns, and `rows` for the witness function.
+    Where the test was one of cells, and where samples are large, the signal and the witness
+    function are those of all rows: one more pass sums features of the kernels in cells. They are
+    others than those of the test, so weights are learned again. How well rows are told apart
+    rests on up to 20,000 rows of either sample, and the shares of columns on as many as there is
+    time for, whose number is said; in these, what the sums tell of all rows is made use of.
+    Memory is bounded.
 
     Columns are shares of what was learned. A column may differ as well and carry nothing, if the
     learned combination shows the difference of others better; and of hundreds of columns each
@@ -81,31 +104,56 @@ def explain(
     """
     most, generator = check_int(rows, "rows", least=FEWEST_ROWS), check_rng(rng)
     _check_result(res)
-    files = is_path(x) and is_path(y)
-    x, y = some_rows(x, y) if files else (read_if_path(x), read_if_path(y))
+    if is_path(x) and is_path(y):
+        opened = open_both(x, y)
+        if opened.large:
+            files = FileSamples.of(res, opened)
+            _check_same_data(res, files.sizes, files.left_out)
+            if _by_cells(res, files):
+                return explain_by_cells(res, files, most, generator)
+        x, y = two_in_memory(opened.x, opened.y)
+    x, y = read_if_path(x), read_if_path(y)
     left, right = (encoded(res, s, name, FEWEST_ROWS) for s, name in ((x, "x"), (y, "y")))
-    _check_same_data(res, left, right, some=files)
-    names = group_names(res, left.rows.shape[1])
-    (i, a), (j, b) = (draw_rows(sample, generator) for sample in (left, right))
-    bank = Bank(res.kernels)
+    _check_widths(left, right)
+    memory = MemorySamples((x, y), (left, right))
+    _check_same_data(res, memory.sizes, left.omitted + right.omitted)
+    if _by_cells(res, memory):
+        return explain_by_cells(res, memory, most, generator)
+    return _explain_by_pairs(res, memory, most, generator)
+
+
+def _by_cells(res: TestResult, samples: LargeSamples) -> bool:
+    """Whether the test was one of cells, or samples are too large to look at pairs."""
+    return res.pairs == "sketch" or max(samples.sizes) > rows_held(samples.width)
+
+
+def _explain_by_pairs(
+    res: TestResult, samples: MemorySamples, most: int, rng: np.random.Generator
+) -> Explanation:
+    """Explain small samples: pairs of rows are looked at one by one."""
+    (i, a), (j, b) = (draw_rows(sample, rng) for sample in samples.coded)
+    names, bank = group_names(res, a.shape[1]), Bank(res.kernels)
     whole = kernel_means(a, b, bank)
-    weights = _scaled(res, whole.noise)
-    few = _few(most, a.shape[1])
+    weights = scaled_weights(res, whole.noise)
+    few = rows_one_by_one(most, a.shape[1])
     at_x, at_y = row_witness(a[:few], b[:few], bank, weights)
     level = float(at_x.mean() + at_y.mean()) / 2.0
+    crossed, own = crossfitted(a, b, bank, weights, learner(res.method), few)
+    columns, moved = attribute(a, b, bank, weights, names, rng)
+    x, y = samples.came
     return Explanation(
         result=res,
-        effect=effect_of(
-            a, b, bank, whole, weights, learner(res.method), few, names, _categorical(res)
-        ),
+        effect=effect_of(ratio(whole, weights), crossed, a, b, names, categorical_of(res), own),
         kernel=Combination(bank.kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in bank.kernels]),
-        columns=attribute(a, b, bank, weights, names, generator),
+        columns=columns,
+        function=partial(witness_at, x=a[:few], y=b[:few], bank=bank, weights=weights),
         level=level,
         x=Sampled.of(res, x, i[:few], a[:few], at_x - level),
         y=Sampled.of(res, y, j[:few], b[:few], at_y - level),
         n_seen=len(a) + len(b),
-        n_rows=res.n_used + res.n_left_out if files else len(left.rows) + len(right.rows),
+        n_rows=sum(samples.sizes),
+        n_moved=moved,
     )
 
 
@@ -128,43 +176,23 @@ def stratified(res: TestResult) -> bool:
     return res.design is not None and res.design.kind == "strata"
 
 
-def _check_same_data(res: TestResult, x: Coded, y: Coded, *, some: bool) -> None:
-    """Check that samples have the size of those that were tested, or are some of their rows."""
+def _check_widths(x: Coded, y: Coded) -> None:
     widths = [sample.rows.shape[1] for sample in (x, y)]
     if widths[0] != widths[1]:
         raise InputError(
             f"`x` and `y` must have the same number of columns, got {widths[0]} and {widths[1]}."
         )
-    rows, (n, m) = res.n_used + res.n_left_out, (len(x.rows), len(y.rows))
-    total = n + m + x.omitted + y.omitted
+
+
+def _check_same_data(res: TestResult, sizes: tuple[int, int], omitted: int) -> None:
+    """Check that samples have the size of those that were tested."""
+    rows, total = res.n_used + res.n_left_out, sum(sizes) + omitted
     # Units may be cells of a sketch, or all rows: then they say nothing of the smaller sample.
     paired = res.pairs != "sketch" and res.n_units < res.n_used and res.design is None
     smallest = res.n_units if paired else 0
-    same = total == rows and min(n, m) >= smallest
-    if not same and not (some and total < rows):
+    if total != rows or min(sizes) < smallest:
         least = f" and {smallest:,} or more in the smaller sample" if paired else ""
         raise InputError(
             f"`x` and `y` must be the samples of `res`, with {rows:,} rows in all{least}; "
-            f"got {n + x.omitted:,} and {m + y.omitted:,}."
+            f"got {sizes[0]:,} and {sizes[1]:,}, and {omitted:,} with gaps."
         )
-
-
-def _categorical(res: TestResult) -> frozenset[int]:
-    return frozenset(() if res.encoding is None else res.encoding.categorical)
-
-
-def _few(most: int, width: int) -> int:
-    """Rows of either sample for the witness function: fewer of very wide ones."""
-    return max(FEWEST_ROWS, min(most, int(np.sqrt(MOST_OPERATIONS / (4.0 * width)))))
-
-
-def _scaled(res: TestResult, noise: Any) -> Array:
-    """β* for a noise of 1; where nothing was learned, all kernels alike."""
-    beta = res.weights
-    if not np.any(beta):
-        sd = np.sqrt(np.diagonal(res.cov))
-        beta = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
-    size = noise(beta)
-    if not (np.isfinite(size) and size > 0):
-        raise InputError("The values of the learned kernel do not vary: there is nothing to show.")
-    return np.asarray(beta / size)

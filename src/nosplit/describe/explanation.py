@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.checks import check_int
 from nosplit._support.pvalues import said_p
@@ -15,11 +17,9 @@ from nosplit._support.types import Array
 from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.effect import Effect, KernelEffect
 from nosplit.describe.rows import Sampled, encoded
-from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
-from nosplit.kernels.bank import Bank
 
 __all__ = ["MOST_LINES", "Explanation", "Row", "TopRows"]
 
@@ -61,12 +61,17 @@ class Explanation:
         MMD² of each base kernel with its standard error.
     columns : tuple of ColumnEffect
         How much of the learned statistic each column carries, in the order of the columns.
+    function : callable
+        The witness function of rows of numbers as the test saw them, not centred: of all rows
+        where samples are large, of those looked at one by one where they are not.
     level : float
         What is taken off the witness function, so that 0 is midway between the samples.
     x, y : Sampled
         The rows that were looked at, with the witness function there.
     n_seen, n_rows : int
-        Rows that the size and the columns rest on, and rows that were given, of both samples.
+        Rows that the signal rests on, and rows that were given, of both samples.
+    n_moved : int
+        Rows that the shares of columns rest on, of both samples.
     """
 
     result: TestResult
@@ -74,11 +79,13 @@ class Explanation:
     kernel: Combination
     kernels: tuple[KernelEffect, ...]
     columns: tuple[ColumnEffect, ...]
+    function: Callable[[NDArray[Any]], Array]
     level: float
     x: Sampled
     y: Sampled
-    n_seen: int = 0
-    n_rows: int = 0
+    n_seen: int
+    n_rows: int
+    n_moved: int
 
     def witness(self, points: Any) -> Array:
         """The witness function: mean of k(x, point) over rows of x minus the same for y, centred.
@@ -103,8 +110,7 @@ class Explanation:
             raise InputError(
                 f"`points` must have {self.x.rows.shape[1]} columns, got {rows.shape[1]}."
             )
-        bank, weights = Bank(self.kernel.kernels), np.array(self.kernel.weights)
-        found = witness_at(rows, self.x.rows, self.y.rows, bank, weights) - self.level
+        found = self.function(rows) - self.level
         if coded.kept is None:
             return found
         whole = np.full(len(rows) + coded.omitted, np.nan)
@@ -148,6 +154,7 @@ class Explanation:
             },
             "rows_looked_at": [len(self.x.index), len(self.y.index)],
             "rows_seen": self.n_seen,
+            "rows_moved": self.n_moved,
             "rows_given": self.n_rows,
         }
 
@@ -194,8 +201,12 @@ class Explanation:
     def _row_lines(self) -> list[str]:
         top = self.top_rows(MOST_TOP)
         seen = len(self.x.index) + len(self.y.index)
-        some = f"  looked at  {self.n_seen:,} of {self.n_rows:,} rows, {seen:,} of them one by one"
-        return [some] * (seen < self.n_rows) + [
+        some = wrapped(
+            f"  looked at  {self.n_seen:,} of {self.n_rows:,} rows for the signal, "
+            f"{self.n_moved:,} for the columns, {seen:,} one by one",
+            " " * 13,
+        )
+        return some * (seen < self.n_rows) + [
             f"  rows       most like {name} alone: "
             + ", ".join(f"{row.index} ({row.witness:+.2g})" for row in rows)
             for name, rows in (("x", top.x), ("y", top.y))

@@ -108,7 +108,7 @@ class Means:
             _add_by_unit(values, band, sums)
         mean = total / m
         sums -= 2 * pairs.R * mean[:, None]  # every unit takes part in so many pairs
-        return cls._put_together(mean, second - m * np.outer(mean, mean), sums, m)
+        return cls.put_together(mean, second - m * np.outer(mean, mean), sums, m)
 
     @classmethod
     def of(cls, values: Array, pairs: RowPairs) -> Means:
@@ -119,10 +119,11 @@ class Means:
         scatter = rest @ rest.T
         a, b = pairs.index
         sums = np.stack([_by_unit(row, a, b, pairs.n_units) for row in rest])
-        return cls._put_together(mean, scatter, sums, m)
+        return cls.put_together(mean, scatter, sums, m)
 
     @classmethod
-    def _put_together(cls, mean: Array, scatter: Array, sums: Array, m: int) -> Means:
+    def put_together(cls, mean: Array, scatter: Array, sums: Array, m: int) -> Means:
+        """Means of m pairs, from the scatter of their values and sums by unit less the mean."""
         # Every pair is in the sums of two units, with itself: what is left are pairs of pairs.
         return cls(mean, scatter / m, (sums @ sums.T - 2.0 * scatter) / m**2, m)
 

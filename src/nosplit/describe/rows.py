@@ -15,10 +15,24 @@ from nosplit.data.tables.frames import native_columns, numbers_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
-__all__ = ["Coded", "Sampled", "draw_rows", "encoded", "group_names", "series_values"]
+__all__ = [
+    "FEWEST_ROWS",
+    "Coded",
+    "Sampled",
+    "categorical_of",
+    "draw_rows",
+    "encoded",
+    "group_names",
+    "rows_held",
+    "rows_one_by_one",
+    "series_values",
+]
 
-# Rows of a sample that are looked at, and numbers in them.
+# Rows of a sample that are held, and numbers in them.
 MOST_ROWS, MOST_NUMBERS = 250_000, 1 << 22
+# Operations for the witness function at the rows that are looked at one by one, and fewest of them.
+MOST_OPERATIONS = 1e9
+FEWEST_ROWS = 8
 
 
 class Coded(NamedTuple):
@@ -57,11 +71,24 @@ def _column_labels(positions: Iterable[object]) -> tuple[str, ...]:
     return tuple(f"column {i}" for i in positions)
 
 
+def categorical_of(res: TestResult) -> frozenset[int]:
+    """Columns of the encoded rows that hold categories."""
+    return frozenset(() if res.encoding is None else res.encoding.categorical)
+
+
+def rows_held(width: int) -> int:
+    """Rows of a sample that are held at the most."""
+    return min(MOST_ROWS, max(2000, MOST_NUMBERS // width))
+
+
+def rows_one_by_one(most: int, width: int) -> int:
+    """Rows of either sample that are looked at one by one: fewer of very wide ones."""
+    return max(FEWEST_ROWS, min(most, int(np.sqrt(MOST_OPERATIONS / (4.0 * width)))))
+
+
 def draw_rows(sample: Coded, rng: np.random.Generator) -> tuple[Index, NDArray[Any]]:
-    """Whole rows in random order: their positions, and what is in them; no more than fit."""
-    n, width = sample.rows.shape
-    size = min(n, MOST_ROWS, max(2000, MOST_NUMBERS // width))
-    index = rng.choice(n, size, replace=False)
+    """All rows in random order: their positions, and what is in them."""
+    index = rng.permutation(len(sample.rows))
     rows = np.take(sample.rows, index, axis=0)
     check_finite(rows, "x` and `y")
     return index if sample.kept is None else sample.kept[index], rows

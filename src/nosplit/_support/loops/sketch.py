@@ -18,6 +18,7 @@ __all__ = [
     "bin_places",
     "standardised_column",
     "standardised_rows",
+    "wave_values",
 ]
 
 f4 = np.float32
@@ -138,6 +139,24 @@ def add_waves(turns: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) 
         for f in range(2 * F):
             into[f] += total[f]
         start = stop
+
+
+@compiled_fast
+def wave_values(turns: Any, F: int, cosines: Any, sines: Any, out: Any) -> None:
+    """A weighted sum of the cosines and sines of the turns of each row."""
+    for r in range(len(out)):
+        row, total = turns[r], f4(0.0)
+        for f in range(F):
+            t = row[f]
+            t -= np.rint(t)
+            u = _QUARTER - np.abs(t)
+            w = _QUARTER - np.abs(u)
+            u2 = u * u
+            w2 = w * w
+            cosine = u * (_S1 + u2 * (_S3 + u2 * (_S5 + u2 * (_S7 + u2 * _S9))))
+            sine = w * (_S1 + w2 * (_S3 + w2 * (_S5 + w2 * (_S7 + w2 * _S9))))
+            total += cosines[f] * cosine + sines[f] * np.copysign(sine, t)
+        out[r] = total
 
 
 @compiled

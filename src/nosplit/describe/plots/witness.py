@@ -20,9 +20,7 @@ from nosplit.describe.plots.style import (
     plain,
     short_label,
 )
-from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
-from nosplit.kernels.bank import Bank
 
 __all__ = ["plot_witness"]
 
@@ -175,9 +173,7 @@ def _finish_plane(ax: Axes, explanation: Explanation, chosen: list[int], drawn: 
 
 def _witness(explanation: Explanation, rows: Array) -> Array:
     """The function at encoded rows."""
-    bank, weights = Bank(explanation.kernel.kernels), np.array(explanation.kernel.weights)
-    plain_values = witness_at(rows, explanation.x.rows, explanation.y.rows, bank, weights)
-    return np.asarray(plain_values - explanation.level)
+    return np.asarray(explanation.function(rows) - explanation.level)
 
 
 def _grid(explanation: Explanation, column: int, points: int) -> Array:

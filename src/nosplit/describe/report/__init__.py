@@ -9,13 +9,14 @@ from typing import Any
 
 from nosplit._support.checks import check_alpha, check_flag
 from nosplit.data.files.opening import is_path
-from nosplit.describe.explain import FEWEST_ROWS, explain, stratified
+from nosplit.describe.explain import explain, stratified
 from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
 from nosplit.describe.report.page import check_target, render, write
 from nosplit.describe.report.pictured.dependence import seen_of_dependence
 from nosplit.describe.report.pictured.fit import seen_of_fit
 from nosplit.describe.report.samples import read
+from nosplit.describe.rows import FEWEST_ROWS
 from nosplit.errors import InputError
 from nosplit.inference.questions import GOODNESS, INDEPENDENCE, TWO_SAMPLE
 from nosplit.inference.result import TestResult

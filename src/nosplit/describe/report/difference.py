@@ -42,11 +42,16 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     ]
     if not told.result.reject(page.alpha):
         words.insert(0, CHANCE)
+    if told.n_moved < told.n_rows:
+        words.append(
+            f"The signal rests on {told.n_seen:,} of {told.n_rows:,} rows, shares of columns on "
+            f"{told.n_moved:,}, and how well rows are told apart on some thousands of them."
+        )
     if data.some:
         counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
         words.append(
-            "The files were tested in one pass, and are too large to be held in memory: this and "
-            f"what differs were found on {counts} of their rows, taken from many places."
+            "The files are too large to be held in memory: columns are drawn as they are in "
+            f"{counts} of their rows, taken from many places."
         )
     facts = [
         ("Rows told apart", told_apart),
@@ -93,7 +98,7 @@ def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
         "table": table,
         "figures": figures,
         "row_names": [shorten(samples[0].names[place[i]]) for i in shown],
-        "rows": _top_rows(told, shown, page, data.some) if page.rows else [],
+        "rows": _top_rows(told, shown, page) if page.rows else [],
     }
 
 
@@ -129,26 +134,23 @@ def _caption(count: int) -> str:
     )
 
 
-def _top_rows(
-    told: Explanation, shown: Sequence[int], page: PageChoices, some: bool
-) -> list[dict[str, Any]]:
+def _top_rows(told: Explanation, shown: Sequence[int], page: PageChoices) -> list[dict[str, Any]]:
     top = told.top_rows(MOST_ROWS)
     first, second = page.labels
-    where = "among the rows that were looked at" if some else "from 0"
     return [
-        _standing_out(first, (second, "highest", where), top.x, shown),
-        _standing_out(second, (first, "lowest", where), top.y, shown),
+        _standing_out(first, (second, "highest"), top.x, shown),
+        _standing_out(second, (first, "lowest"), top.y, shown),
     ]
 
 
 def _standing_out(
-    label: str, words: tuple[str, str, str], rows: Sequence[Row], shown: Sequence[int]
+    label: str, words: tuple[str, str], rows: Sequence[Row], shown: Sequence[int]
 ) -> dict[str, Any]:
-    other, end, where = words
+    other, end = words
     return {
         "label": label,
         "caption": f"Rows of {label} where it is dense and {other} is not: the witness function is "
-        f"{end} there. Rows are counted {where}.",
+        f"{end} there. Rows are counted from 0.",
         "rows": [
             {"index": row.index, "witness": f"{row.witness:+.3g}", "cells": _row_cells(row, shown)}
             for row in rows

@@ -1,0 +1,1 @@
+"""Large samples, described by sums over all of their rows."""
