@@ -88,7 +88,7 @@ def rows_one_by_one(most: int, width: int) -> int:
 
 def draw_rows(sample: Coded, rng: np.random.Generator) -> tuple[Index, NDArray[Any]]:
     """All rows in random order: their positions, and what is in them."""
-    index = rng.permutation(len(sample.rows))
+    index = rng.choice(len(sample.rows), len(sample.rows), replace=False)
     rows = np.take(sample.rows, index, axis=0)
     check_finite(rows, "x` and `y")
     return index if sample.kept is None else sample.kept[index], rows

@@ -1,4 +1,4 @@
-"""What sums over all rows tell of a difference: its size, and the witness function anywhere.
+"""Sums over all rows → the size of a difference, and the witness function anywhere.
 
 Features φ_u of a kernel make it an inner product. Rows are dealt at random to cells, and cells of x
 and of y to units, so that D_i = mean φ(x) - mean φ(y) over the rows of unit i: all pairs of units
@@ -129,7 +129,7 @@ class UnitCells:
         return replace(self, x=self.x[i::2], y=self.y[i::2], counts=counts)
 
     def half_of(self, cells: Index) -> Index:
-        """Which half the rows of some cells are in."""
+        """Number of the half that the rows of some cells are in."""
         return np.asarray(cells % len(self.x) % 2)
 
     def means(self, of_rows: Means) -> Means:

@@ -126,7 +126,7 @@ def _learned(res: TestResult, means: Means) -> Array:
 
 
 def _own_rule(functions: list[CellWitness], held: list[Both]) -> Rule:
-    """How the learned kernel tells rows apart that it was not learned on."""
+    """The rule of the learned kernel, judged by rows that it was not learned on."""
     found = []
     for function, (a, b) in zip(functions, held, strict=True):
         mean, square = auc(function(a), function(b))

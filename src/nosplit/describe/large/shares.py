@@ -1,4 +1,4 @@
-"""Which columns carry the difference between two large samples.
+"""Columns that carry the difference between two large samples.
 
 Columns are moved between rows and shuffled rows as in `attribution`; what is looked at is not the
 statistic of pairs but the witness function, whose means over x and y differ by that statistic. It
@@ -52,7 +52,7 @@ def columns_of_folds(
     error: float,
     rng: np.random.Generator,
 ) -> tuple[ColumnEffect, ...]:
-    """How much of the learned statistic each column carries.
+    """Share of the learned statistic that each column carries.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class _Moved(NamedTuple):
         return cls(fold, shuffled, (f(x), f(y)), (f(shuffled[0]), f(shuffled[1])))
 
     def moved(self, group: Sequence[int]) -> tuple[float, float, float, float, float]:
-        """What a group of columns loses and gains alone, their mean, its variance and slope."""
+        """Losses and gains of a group of columns, their mean, its variance and its slope."""
         found, more = np.zeros(3), np.zeros(2)
         for side, sign in ((0, 1.0), (1, -1.0)):
             means, variance, slope = self._adjusted(side, self._values(side, group))
