@@ -145,7 +145,7 @@ def change_of_numbers(
     ratio = finite_or_none(own[1] / own[0]) if own.min() > ROUNDING * own.max() else None
     noise = float(np.sqrt(1 / n + 1 / m))
     error = MEDIAN_ERROR * float(np.hypot(*(own / np.sqrt([n, m]))))
-    told = [(f"median {say(first)} → {say(second)}", _in_errors(abs(second - first), error))]
+    told = [(f"median {say(first)} → {say(second)}", _change_in_errors(abs(second - first), error))]
     if ratio is not None:
         told.append((f"spread × {ratio:.3g}", abs(np.log(ratio)) / (IQR_ERROR * noise)))
     words = _missing_words(missing, sizes) + [text for text, size in told if size > WORTH]
@@ -220,7 +220,7 @@ def _told_apart(apart: float, missing: Sequence[float], sizes: Sequence[int]) ->
     return 0.5 + 0.5 * max(apart, _beyond(abs(missing[0] - missing[1]), float(by_chance)))
 
 
-def _in_errors(size: float, error: float) -> float:
+def _change_in_errors(size: float, error: float) -> float:
     """A change in standard errors, which a column of few values may not have."""
     if size == 0.0:
         return 0.0

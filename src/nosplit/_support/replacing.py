@@ -32,7 +32,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any])
         raise FileError(f"`{path}` must be a file, got {kind_of(target)}.")
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        _write(new, write)
+        _write_new(new, write)
         os.replace(new, target)  # noqa: PTH105 (as tests replace it)
         _tidy(target)
     except OSError as error:
@@ -50,7 +50,7 @@ def _tidy(target: Path) -> None:
                 left.unlink()
 
 
-def _write(new: Path, write: Callable[[BinaryIO], Any]) -> None:
+def _write_new(new: Path, write: Callable[[BinaryIO], Any]) -> None:
     """Write a file that was not there, down to the disk."""
     descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     with os.fdopen(descriptor, "w+b") as stream:

@@ -33,7 +33,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _top(
+def _main_options(
     version: Annotated[
         bool, typer.Option("--version", metavar="", help="Print the version.")
     ] = False,

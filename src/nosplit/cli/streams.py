@@ -91,15 +91,15 @@ def accumulate_command(
             )
         else:
             asked = (kernels, pairs, ratio) != ("default", "sketch", "1:1") or not options.idle
-            acc = _fitting(kernels_from, asked)
+            acc = _empty_like(kernels_from, asked)
         data.feed(acc, None if no_shuffle else np.random.default_rng(seed))
     with suppress(InputError):  # there may be too few rows, or none that differ
         acc.fix_kernels()
     acc.save(out)
-    _report(acc, out, as_json)
+    _print_accumulator(acc, out, as_json)
 
 
-def _fitting(path: str, asked: bool) -> TwoSampleAccumulator:
+def _empty_like(path: str, asked: bool) -> TwoSampleAccumulator:
     """An empty accumulator that can be added to the one in a file."""
     if asked:
         raise InputError(
@@ -192,7 +192,7 @@ def merge(
                 f"nosplit accumulate ... --kernels-from {states[0]}"
             ) from error
     total.save(out)
-    _report(total, out, as_json)
+    _print_accumulator(total, out, as_json)
 
 
 def result(
@@ -232,7 +232,7 @@ def _parse_ratio(text: str) -> tuple[int, int]:
     return int(a), int(b)
 
 
-def _report(acc: Any, out: str, as_json: bool) -> None:
+def _print_accumulator(acc: Any, out: str, as_json: bool) -> None:
     counts = acc.counts()
     if as_json:
         kernels = [str(kernel) for kernel in acc.kernels or ()]

@@ -26,16 +26,18 @@ def column_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, Change]:
     """Describe what changed in some columns of two tables or arrays."""
     sources = as_frame(x, "x"), as_frame(y, "y")
     natives = cache(lambda side: native_columns((x, y)[side], "sample").columns)
-    return {name: _change(name, sources, natives) for name in names}
+    return {name: _change_of_values(name, sources, natives) for name in names}
 
 
-def _change(name: str, sources: tuple[Frame, Frame], natives: Callable[[int], Any]) -> Change:
+def _change_of_values(
+    name: str, sources: tuple[Frame, Frame], natives: Callable[[int], Any]
+) -> Change:
     places = [0 if s.single else s.names.index(name) for s in sources]
     raws = [s.read(i) for s, i in zip(sources, places, strict=True)]
     a, b = (raw.values for raw in raws)
     sizes, missing = (len(a), len(b)), [float(np.isnan(v).mean()) for v in (a, b)]
     if any(raw.kind in CATEGORIES for raw in raws):
-        return _categories(
+        return _change_of_shares(
             a, b, missing, lambda code: _category_name(code, (a, b), natives, places)
         )
     a, b = (np.sort(v[~np.isnan(v)]) for v in (a, b))
@@ -53,7 +55,7 @@ def said_as(kind: str) -> Callable[[float], str]:
     return said_date if kind.startswith("dates") else said_number
 
 
-def _categories(
+def _change_of_shares(
     a: Array, b: Array, missing: Sequence[float], name: Callable[[float], str]
 ) -> Change:
     """Shares of all rows, those without a value included."""

@@ -30,7 +30,7 @@ def picked(
     """Positions of the columns that are asked for, in the order asked for."""
     check_known(exclude or (), (source,), "exclude")
     check_known(columns or (), (source,), "columns")
-    return _positions(source, without(columns or source.names, exclude or ()))
+    return _positions_of(source, without(columns or source.names, exclude or ()))
 
 
 def matched(
@@ -55,11 +55,11 @@ def matched(
         [n for n in columns or s.names if n not in left_out and n in known]
         for s, known in ((x, set(x.names)), (y, set(y.names)))
     )
-    _check_same(x, y, ours, theirs)
-    return _positions(x, ours), _positions(y, ours)
+    _check_same_columns(x, y, ours, theirs)
+    return _positions_of(x, ours), _positions_of(y, ours)
 
 
-def _positions(source: Frame, names: Sequence[str]) -> list[int]:
+def _positions_of(source: Frame, names: Sequence[str]) -> list[int]:
     if not names:
         raise InputError(f"`{source.label}` must keep at least one column, but all are left out.")
     where = {name: i for i, name in enumerate(source.names)}
@@ -84,7 +84,7 @@ def check_known(names: Sequence[str], sources: Sequence[Frame], keyword: str) ->
             )
 
 
-def _check_same(x: Frame, y: Frame, ours: Sequence[str], theirs: Sequence[str]) -> None:
+def _check_same_columns(x: Frame, y: Frame, ours: Sequence[str], theirs: Sequence[str]) -> None:
     lacking, besides = without(ours, theirs), without(theirs, ours)
     if not (lacking or besides):
         return

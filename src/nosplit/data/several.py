@@ -84,7 +84,7 @@ def several_samples(samples: Any, options: Options) -> SeveralSamples:
     if len(values) < 2:
         raise InputError(f"`samples` must be at least 2, got {len(values)}.")
     if options.idle and not any(map(is_table, values)):
-        return SeveralSamples(names, _arrays(values, names))
+        return SeveralSamples(names, _checked_arrays(values, names))
     frames = [as_frame(value, f"sample {name}") for value, name in zip(values, names, strict=True)]
     where = [matched(frames[0], f, options.columns, options.exclude) for f in frames[1:]]
     read = Read.of(frames, [where[0][0], *(theirs for _, theirs in where)], options)
@@ -92,7 +92,7 @@ def several_samples(samples: Any, options: Options) -> SeveralSamples:
     return SeveralSamples(names, list(read.rows(encoding)), encoding, count_out(read.kept))
 
 
-def _arrays(values: Sequence[Any], names: Sequence[str]) -> list[NDArray[Any]]:
+def _checked_arrays(values: Sequence[Any], names: Sequence[str]) -> list[NDArray[Any]]:
     rows = [check_sample(v, f"sample {name}") for v, name in zip(values, names, strict=True)]
     for own, name in zip(rows, names, strict=True):
         check_finite(own, f"sample {name}")

@@ -47,7 +47,9 @@ def two_variables(
             )
         if options.idle:
             return [x, y], [None, None], None
-    values = [v if is_table(v) else _array(v, label) for v, label in ((x, "x"), (y, "y"))]
+    values = [
+        v if is_table(v) else _at_least_one_row(v, label) for v, label in ((x, "x"), (y, "y"))
+    ]
     sources = [
         as_frame(value, label)
         if table or (not options.idle and value.dtype.kind in "fiu")
@@ -85,7 +87,7 @@ def _encoded_together(
     return rows, encodings, kept
 
 
-def _array(value: Any, label: str) -> NDArray[Any]:
+def _at_least_one_row(value: Any, label: str) -> NDArray[Any]:
     """An array of one row or more, of whatever is in it."""
     value = densified(value, label)
     try:
@@ -134,7 +136,7 @@ def column_names(*variables: Variable) -> tuple[str, ...] | None:
 
 def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[Variable, Variable]:
     """Two variables as numbers, of as many rows, neither of them constant."""
-    left, right = _variable(x, "x", encodings[0]), _variable(y, "y", encodings[1])
+    left, right = _read_variable(x, "x", encodings[0]), _read_variable(y, "y", encodings[1])
     if len(left.rows) != len(right.rows):
         raise InputError(
             "`x` and `y` must have as many rows, observed together, "
@@ -150,7 +152,7 @@ def as_variables(x: Any, y: Any, encodings: Sequence[Encoding | None]) -> tuple[
     return left, right
 
 
-def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variable:
+def _read_variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variable:
     if encoding is not None:
         return Variable(check_sample(value, name, smallest=4), encoding.parts, encoding)
     if is_tensor(value):
@@ -158,7 +160,7 @@ def _variable(value: ArrayLike, name: str, encoding: Encoding | None) -> Variabl
     value = densified(value, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind in "SUb" or (array.dtype.kind == "O" and not _all_numbers(array)):
-        return Variable(_codes(array, name), discrete=True)
+        return Variable(_category_codes(array, name), discrete=True)
     if array.dtype.kind == "O":
         array = array.astype(np.float64)
     return Variable(check_sample(array, name, smallest=4), discrete=False)
@@ -168,7 +170,7 @@ def _all_numbers(array: NDArray[Any]) -> bool:
     return all(isinstance(v, Real) and not isinstance(v, bool) for v in array.ravel())
 
 
-def _codes(array: NDArray[Any], name: str) -> Array:
+def _category_codes(array: NDArray[Any], name: str) -> Array:
     """Numbers for the categories of each column."""
     columns = array[:, None] if array.ndim == 1 else array
     if columns.ndim != 2:

@@ -171,12 +171,12 @@ class MNIST(Dataset):
     def draw_p(self, n: int, rng: Generator) -> Array:
         """`n` images of any digit."""
         sums = _images().sums
-        return _features(sums[rng.integers(len(sums), size=n)])
+        return _field_means(sums[rng.integers(len(sums), size=n)])
 
     def draw_q(self, n: int, rng: Generator) -> Array:
         """`n` images of odd digits."""
         sums, odd = _images()
-        return _features(sums[odd[rng.integers(len(odd), size=n)]])
+        return _field_means(sums[odd[rng.integers(len(odd), size=n)]])
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _images() -> _Images:
     return images
 
 
-def _features(sums: NDArray[np.uint16]) -> Array:
+def _field_means(sums: NDArray[np.uint16]) -> Array:
     """Means of the 16 pixels of a field, on the scale 0 to 1."""
     return sums / np.float64(16 * 255)
 

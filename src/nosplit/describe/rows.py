@@ -57,9 +57,9 @@ def encoded(res: TestResult, sample: Any, name: str, smallest: int) -> Coded:
 def group_names(res: TestResult, width: int) -> dict[str, Sequence[int]]:
     """The columns of the encoded rows that belong to each named column."""
     if res.encoding is not None:
-        names = res.encoding.names if res.encoding.table else _column_labels(res.encoding.names)
+        names = res.encoding.names if res.encoding.table else _numbered_columns(res.encoding.names)
         return dict(zip(names, res.encoding.groups, strict=True))
-    names = res.columns or _column_labels(range(width))
+    names = res.columns or _numbered_columns(range(width))
     if len(names) != width:
         raise InputError(
             f"`x` and `y` must have the columns of `res`, {len(names)} of them, got {width}."
@@ -67,7 +67,7 @@ def group_names(res: TestResult, width: int) -> dict[str, Sequence[int]]:
     return {name: (i,) for i, name in enumerate(names)}
 
 
-def _column_labels(positions: Iterable[object]) -> tuple[str, ...]:
+def _numbered_columns(positions: Iterable[object]) -> tuple[str, ...]:
     return tuple(f"column {i}" for i in positions)
 
 
@@ -125,7 +125,7 @@ class Sampled:
     def row(self, place: int, names: Sequence[str]) -> dict[str, Any]:
         """The values of one of the rows, by the names of their columns."""
         values = (column[place] for column in self.values)
-        return {name: _plain(v) for name, v in zip(names, values, strict=True)}
+        return {name: _python_value(v) for name, v in zip(names, values, strict=True)}
 
 
 def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ...]:
@@ -150,5 +150,5 @@ def series_values(series: Any) -> NDArray[Any]:
     return values
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value

@@ -52,7 +52,7 @@ class Design:
 
     @property
     def dealt(self) -> NDArray[np.bool_]:
-        """Which rows are in units."""
+        """Mask of the rows that are in units."""
         return np.asarray(self.unit >= 0)
 
     @property
@@ -91,19 +91,19 @@ def design_of(n: int, m: int, strata: RowLabels | None, groups: RowLabels | None
         if labels is not None:
             kept &= labels.codes >= 0
     if groups is None:
-        return _of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
+        return _design_of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
     _check_inside(groups, strata)
     return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups)
 
 
-def _of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
+def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
     """Single rows, which change places inside strata."""
     assert strata is not None
     both, words = _in_both(keys, keys.stratum, strata)
     kept = keys.kept & both[keys.stratum]
     unit, starts, counts = _numbered_units(keys.stratum, keys.y, np.arange(len(kept)), kept)
     many = len(counts)
-    said = f"rows change places between the samples inside {_count(many, 'stratum', 'strata')}"
+    said = f"rows change places between the samples inside {_number_of(many, 'stratum', 'strata')}"
     return Design(unit, starts, counts, False, Exchanged("strata", said + words))
 
 
@@ -164,7 +164,7 @@ def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bo
         return both, ""
     rows = int(np.count_nonzero(keys.kept & alone[code]))
     return both, (
-        f"; {_count(int(alone.sum()), 'stratum', 'strata')} of one sample only left out, "
+        f"; {_number_of(int(alone.sum()), 'stratum', 'strata')} of one sample only left out, "
         f"{rows:,} rows: {listed(labels.said(alone))}"
     )
 
@@ -179,7 +179,7 @@ def _said_of_groups(
     parts = []
     if swapped.any():
         count = len(np.unique(keys.group[swapped]))
-        parts.append(f"x and y are swapped inside {_count(count, 'group', 'groups')}")
+        parts.append(f"x and y are swapped inside {_number_of(count, 'group', 'groups')}")
     if exchanged.any():
         a, b = (len(np.unique(keys.group[exchanged & (keys.y == side)])) for side in (False, True))
         inside = "" if strata is None else ", inside strata"
@@ -190,7 +190,7 @@ def _said_of_groups(
         names = np.zeros(len(groups.names), np.bool_)
         names[keys.group[lost]] = True
         parts.append(
-            f"{_count(int(names.sum()), 'group', 'groups')} with nothing to change places with "
+            f"{_number_of(int(names.sum()), 'group', 'groups')} with nothing to change places with "
             f"left out, {int(lost.sum()):,} rows: {listed(groups.said(names))}"
         )
     return "; ".join(parts)
@@ -229,5 +229,5 @@ def _no_groups(of_y: NDArray[np.bool_], strata: RowLabels | None) -> str:
     )
 
 
-def _count(number: int, one: str, many: str) -> str:
+def _number_of(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"

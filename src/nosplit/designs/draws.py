@@ -28,7 +28,7 @@ __all__ = ["BlockDraws", "SampleDraws"]
 FEW_BLOCKS = 24
 
 
-def _generator(key: int, first: int) -> np.random.Generator:
+def _block_generator(key: int, first: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([key, first], dtype=np.uint64)))
 
 
@@ -113,7 +113,7 @@ class BlockDraws:
         from nosplit._support.loops.dealing import chosen_inside
 
         weights = np.zeros((count, self.n_units), np.float32)
-        uniform = _generator(self.key, first).random((count, int(self.counts.sum())))
+        uniform = _block_generator(self.key, first).random((count, int(self.counts.sum())))
         chosen_inside(uniform, self.starts, self.counts, len(self.counts), weights)
         if first == 0:
             place = np.arange(self.n_units) - np.repeat(self.starts[:-1], self.sizes)
@@ -189,7 +189,7 @@ class SampleDraws:
         labels = np.repeat(np.arange(len(self.sizes), dtype=np.int16), self.sizes)
         drawn = np.tile(labels, (count, 1))
         rows = slice(1, None) if first == 0 else slice(None)
-        drawn[rows] = _generator(self.key, first).permuted(drawn[rows], axis=1)
+        drawn[rows] = _block_generator(self.key, first).permuted(drawn[rows], axis=1)
         return drawn
 
     def units(self, values: NDArray[Any]) -> CellUnits:

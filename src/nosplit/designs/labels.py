@@ -111,9 +111,9 @@ def labels_of_both(
                 f"`{keyword}` must be the name of a column of both tables, or two sequences of "
                 f"labels, one of the rows of x and one of those of y: {keyword}=(of_x, of_y)."
             )
-        both = [_array(own, keyword) for own in labels]
+        both = [_label_array(own, keyword) for own in labels]
     for own, mask, name in zip(both, kept, "xy", strict=True):
-        _check_length(own, len(mask), keyword, name)
+        _check_labels(own, len(mask), keyword, name)
     return _coded([own[mask] for own, mask in zip(both, kept, strict=True)], keyword, policy)
 
 
@@ -128,16 +128,20 @@ def labels_of_rows(
     own = (
         _labels_in_column(*strata_in(labels, variables))
         if is_name(labels)
-        else _array(labels, keyword)
+        else _label_array(labels, keyword)
     )
-    _check_length(own, len(kept), keyword, "x")
+    _check_labels(own, len(kept), keyword, "x")
     return _coded([own[kept]], keyword, policy)
 
 
 def labels_of_sample(labels: Any, rows: Any, kept: NDArray[np.bool_], policy: str) -> RowLabels:
     """The sample of each row that is kept: labels, or a column of the table."""
-    own = _labels_in_column(rows, labels, "rows") if is_name(labels) else _array(labels, "labels")
-    _check_length(own, len(kept), "labels", "rows")
+    own = (
+        _labels_in_column(rows, labels, "rows")
+        if is_name(labels)
+        else _label_array(labels, "labels")
+    )
+    _check_labels(own, len(kept), "labels", "rows")
     return _coded([own[kept]], "labels", policy)
 
 
@@ -145,7 +149,7 @@ def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
     """The variable that has the column of this name, the column, and what the variable is."""
     known: list[str] = []
     for value, label in zip(variables, "xy", strict=True):
-        names = _column_labels(value, label) if is_table(value) else []
+        names = _names_of_columns(value, label) if is_table(value) else []
         if name in names:
             return value, name, label
         known += names
@@ -153,16 +157,16 @@ def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
     raise InputError(f"`strata` must name a column of `x` or `y`{have}, got {name!r}.")
 
 
-def _column_labels(value: Any, label: str) -> list[str]:
+def _names_of_columns(value: Any, label: str) -> list[str]:
     return [str(column.name) for column in native_columns(value, label).columns]
 
 
 def _labels_in_column(value: Any, name: str, label: str) -> NDArray[Any]:
     columns = native_columns(value, label).columns
-    return _array(next(c for c in columns if str(c.name) == name).to_list(), name)
+    return _label_array(next(c for c in columns if str(c.name) == name).to_list(), name)
 
 
-def _array(labels: Any, keyword: str) -> NDArray[Any]:
+def _label_array(labels: Any, keyword: str) -> NDArray[Any]:
     """Labels as they are; a list that mixes types stays one of objects."""
     if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
         raise InputError(f"`{keyword}` must be labels of rows, got {labels!r}.")
@@ -181,7 +185,7 @@ def _array(labels: Any, keyword: str) -> NDArray[Any]:
     return found
 
 
-def _check_length(labels: NDArray[Any], rows: int, keyword: str, name: str) -> None:
+def _check_labels(labels: NDArray[Any], rows: int, keyword: str, name: str) -> None:
     if len(labels) != rows:
         raise InputError(
             f"`{keyword}` must have a label for each of the {rows:,} rows of `{name}`, got "
@@ -192,7 +196,7 @@ def _check_length(labels: NDArray[Any], rows: int, keyword: str, name: str) -> N
 def _coded(parts: list[NDArray[Any]], keyword: str, policy: str) -> RowLabels:
     """Numbers of labels, in the order in which they first come."""
     numbers: dict[Any, int] = {}
-    codes = np.concatenate([_codes(part, numbers) for part in parts])
+    codes = np.concatenate([_label_codes(part, numbers) for part in parts])
     count = int(np.count_nonzero(codes < 0))
     if count and policy == "raise":
         raise InputError(
@@ -208,7 +212,7 @@ def _coded(parts: list[NDArray[Any]], keyword: str, policy: str) -> RowLabels:
     return RowLabels(codes, names)
 
 
-def _codes(part: NDArray[Any], numbers: dict[Any, int]) -> Index:
+def _label_codes(part: NDArray[Any], numbers: dict[Any, int]) -> Index:
     """Numbers of labels, -1 where one is missing; equal labels of other types are the same."""
     if part.dtype.kind == "O":
         return np.array([_number(label, numbers) for label in part], dtype=np.int64)

@@ -71,7 +71,7 @@ class RowsInUnits:
         return np.asarray(self.rows[rows], dtype=np.float64)
 
     def spread(self, most: int) -> Array:
-        """So many rows from all over them, in an order that says nothing of labels."""
+        """Pick so many rows from all over them, in an order that says nothing of labels."""
         ordered, _ = sorted_rows(np.asarray(self.rows, dtype=np.float64))
         return np.asarray(ordered[spread_out(len(ordered), most)])
 
@@ -91,7 +91,7 @@ class RowsInUnits:
         categorical: Sequence[int],
         owners: Sequence[int] | None,
     ) -> Seen:
-        """What columns and flattened spectra show under draws."""
+        """Statistics of columns and flattened spectra under draws."""
         known = UnitDraws(draws, weights, self.workers, self.unit)
         rows = np.asarray(self.rows, dtype=np.float64)
         return look_under(known, rows, categorical=categorical, owners=owners)

@@ -53,7 +53,7 @@ class UnitRows(CellRows, Protocol):
         ...
 
     def spread(self, most: int) -> Array:
-        """So many rows from all over them, in an order that says nothing of labels, in memory."""
+        """Pick so many rows all over, in an order that says nothing of labels, in memory."""
         ...
 
     def statistics(self, bank: Bank, draws: Any, weights: NDArray[Any]) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ class UnitRows(CellRows, Protocol):
         categorical: Sequence[int],
         owners: Sequence[int] | None,
     ) -> Seen:
-        """What columns and flattened spectra show under draws."""
+        """Statistics of columns and flattened spectra under draws."""
         ...
 
 
@@ -124,12 +124,14 @@ def test_design(
         places = deal_units(design.starts, design.counts, rng, most)
         left_over = int(np.count_nonzero(places.place[rows.unit] < 0))
         draws = BlockDraws(places.starts, places.counts, plan.flips, new_key(rng))
-        drawn, kernels = _sketched(compared, draws, places, plan.pairing, rng, means=design.means)
+        drawn, kernels = _sums_in_places(
+            compared, draws, places, plan.pairing, rng, means=design.means
+        )
     else:
         left_over = 0
         draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
         drawn, kernels = _complete(compared, draws, method)
-    outcome = _ranked(drawn, method, recipe, plan)
+    outcome = _ranked_design(drawn, method, recipe, plan)
     used = design.n_used - left_over
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
@@ -152,19 +154,21 @@ def test_samples(
         places = _evenly(sizes, plan.pairing.cells, rng)
         counts = np.diff(places.starts)
         draws = SampleDraws(counts, plan.flips, new_key(rng))
-        drawn, kernels = _sketched(compared, draws, places, plan.pairing, rng, means=False)
+        drawn, kernels = _sums_in_places(compared, draws, places, plan.pairing, rng, means=False)
         used = int(np.count_nonzero(places.place >= 0))
     else:
         draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), rows.n
         drawn, kernels = _complete(compared, draws, method)
-    outcome = _ranked(drawn, method, recipe, plan)
+    outcome = _ranked_design(drawn, method, recipe, plan)
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
 
 test_samples.__test__ = False  # type: ignore[attr-defined]
 
 
-def _ranked(drawn: DrawnStatistics, method: Method | None, recipe: Recipe, plan: Plan) -> Outcome:
+def _ranked_design(
+    drawn: DrawnStatistics, method: Method | None, recipe: Recipe, plan: Plan
+) -> Outcome:
     """Rank the data among its draws; kernels that were asked for are all that is ranked."""
     outcome = test_draws(drawn if recipe.default else drawn.of_kernels(), method, plan.pairs)
     if not recipe.default and drawn.columns is not None:
@@ -177,7 +181,7 @@ def _complete(
 ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
     """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
     rows, recipe = compared.rows, compared.recipe
-    kernels = _fitted(recipe, rows.spread(SCALE_ROWS))
+    kernels = _pooled_kernels(recipe, rows.spread(SCALE_ROWS))
     weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
     tau, cov = rows.statistics(Bank(kernels), draws, weights)
     N = draws.n_units
@@ -188,7 +192,7 @@ def _complete(
     return DrawnStatistics(drawn.tau, drawn.cov, N, drawn.n_pairs, *seen), kernels
 
 
-def _fitted(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
+def _pooled_kernels(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
     """Kernels with bandwidths from some of the pooled rows."""
     try:
         kernels = recipe.of_rare(some).fit(some)
@@ -199,7 +203,7 @@ def _fitted(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
     return kernels
 
 
-def _sketched(
+def _sums_in_places(
     compared: _Compared,
     draws: BlockDraws | SampleDraws,
     places: Places,

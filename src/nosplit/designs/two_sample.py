@@ -51,7 +51,7 @@ class DesignedSamples(Protocol):
 
     @property
     def kept(self) -> tuple[Mask, Mask]:
-        """Which rows of both are not left out."""
+        """Masks of the rows of both that are not left out."""
         ...
 
     @property

@@ -43,10 +43,10 @@ def changes_in_bins(
     if encoding is None:
         return [_change_of_bins(both[j : j + 1], None) for j in range(len(bins))]
     columns = zip(encoding.columns, encoding.groups, strict=True)
-    return [_change([both[j] for j in group], column) for column, group in columns]
+    return [_change_of_column([both[j] for j in group], column) for column, group in columns]
 
 
-def _change(own: Sequence[Binned], column: Column) -> Change:
+def _change_of_column(own: Sequence[Binned], column: Column) -> Change:
     if column.categorical:
         return change_of_codes(*own[0], MISSING, lambda code: KNOWN.get(code, "a category"))
     return _change_of_bins(own, column)

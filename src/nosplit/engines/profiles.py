@@ -59,7 +59,7 @@ def make_profile(
     reference = open_reference(value, options, "reference")
     n, c = reference.n, max(rows // CELLS, least)
     n_pilot = _pilot_size(n)
-    _check_size(n, c)
+    _check_reference(n, c)
     fingerprint, key = _keys(reference.fingerprint(), rng)
     # The last places are those of the pilot; a few before them may be in no cell either.
     deal = Deal(n, 1, n - n_pilot, key)
@@ -71,7 +71,7 @@ def make_profile(
         # Rows that depend on one another are dealt in blocks, and so is the pilot.
         block = block_length(lag, min(n, rows))
         c = -(-c // block) * block
-        _check_size(n, c)
+        _check_reference(n, c)
         deal = replace(deal, block=block)
         pilot = deal.pilot_rows()
     tiers = Tiers.of(n - n_pilot, c)
@@ -164,7 +164,7 @@ def compare_with_profile(
     deal = Deal(n, c, count, new_key(rng) if shuffle else None, profile.block)
     new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
-    sketched = _sketched(profile, new, profile.level(number), c, lag)
+    sketched = _cells_of_both(profile, new, profile.level(number), c, lag)
     return ProfileComparison(
         sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out
     )
@@ -179,12 +179,12 @@ def compare_profiles(ours: Profile, theirs: Profile) -> ProfileComparison:
     if min(both[0][0][1], both[0][1][1]) < FEWEST_CELLS:
         raise InputError(f"Profiles must have at least {FEWEST_CELLS} cells to be compared.")
     cells = ours.level(number), theirs.level(number)
-    sketched = _sketched(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
+    sketched = _cells_of_both(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
     rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
     return ProfileComparison(sketched, ours, rows)
 
 
-def _sketched(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:
+def _cells_of_both(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:
     """Two samples as cells; as many of either if rows depend on one another.
 
     Such cells may differ in their variance, so they are swapped in pairs only.
@@ -256,7 +256,7 @@ def _pilot_size(n: int) -> int:
     return min(2 * pilot_size(n), n // 2)
 
 
-def _check_size(n: int, c: int) -> None:
+def _check_reference(n: int, c: int) -> None:
     """Check that a reference of n rows is large enough for cells of c."""
     if c <= LARGEST_CELL and n - _pilot_size(n) >= FEWEST_CELLS * c:
         return

@@ -58,11 +58,11 @@ class Grid:
         """Do some trials of a cell."""
         data = DATASETS[cell.dataset]
         samples = (data.sample(cell.n, rng, null=self.null) for _ in range(trials))
-        statistics = stack(_statistics(x, y) for x, y in samples)
+        statistics = stack(_six_kernels(x, y) for x, y in samples)
         return Chunk(count_rejections(statistics, SETS, self.methods, cell))
 
 
-def _statistics(x: Array, y: Array) -> Statistics:
+def _six_kernels(x: Array, y: Array) -> Statistics:
     bandwidth = median_bandwidth(np.concatenate([x[:MEDIAN_ROWS], y[:MEDIAN_ROWS]]))
     return Statistics.of_values(pair_values(x, y, paper_kernels(6, bandwidth)))
 

@@ -58,7 +58,7 @@ def chosen_units(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
 
 def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
     """Kernels with bandwidths from the pooled rows of whole units, which no flip changes."""
-    kernels = _fitted(recipe, units) if recipe.looks_at_rows else recipe.build()
+    kernels = _fitted_to_units(recipe, units) if recipe.looks_at_rows else recipe.build()
     some, others = units.rows(0), np.concatenate([units.rows(0), units.rows(1)])
     for kernel in kernels:
         check_own_kernel(kernel, some, others)
@@ -74,7 +74,7 @@ def _some_rows(units: Paired | Grouped) -> NDArray[Any]:
     return rows
 
 
-def _fitted(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
+def _fitted_to_units(recipe: Recipe, units: Paired | Grouped) -> tuple[Kernel, ...]:
     try:
         return recipe.fit(_some_rows(units))
     except InputError as error:  # what is wrong with the rows is said of the samples
@@ -161,10 +161,10 @@ def tensor_kernels(
             "`kernels` must be pairs (k, l) of a kernel on x and a kernel on y, at least one, or "
             f"a callable that gives them, got {given!r}."
         )
-    return tuple(_tensor(pair) for pair in given)
+    return tuple(_as_product(pair) for pair in given)
 
 
-def _tensor(pair: Any) -> Tensor:
+def _as_product(pair: Any) -> Tensor:
     if isinstance(pair, Tensor):
         return pair
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:

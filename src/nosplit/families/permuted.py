@@ -57,20 +57,20 @@ def permuted_statistics(
     n = len(x)
     draws = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(flips))])
     K, L = (_grams(v, own) for v, own in ((x, bank.factors[0]), (y, bank.factors[1])))
-    tau, cov = _statistics(K, L, bank.places, draws)
-    if not _usable(tau, cov):
+    tau, cov = _permuted_statistics(K, L, bank.places, draws)
+    if not _can_be_used(tau, cov):
         return None
     n_pairs = n * (n - 1) // 2
     if not numbers:
         return DrawnStatistics(tau, cov, n, n_pairs)
     both = np.arange(2)
-    flat_tau, flat_cov = _statistics(_broad(x), _broad(y), (both, both), draws)
-    if not _usable(flat_tau, flat_cov):
+    flat_tau, flat_cov = _permuted_statistics(_broad(x), _broad(y), (both, both), draws)
+    if not _can_be_used(flat_tau, flat_cov):
         return None
     return DrawnStatistics(tau, cov, n, n_pairs, flat_tau, flat_cov)
 
 
-def _usable(tau: Array, cov: Array) -> bool:
+def _can_be_used(tau: Array, cov: Array) -> bool:
     finite = np.isfinite(tau).all() and np.isfinite(cov).all()
     return bool(finite and (np.diagonal(cov) > 0).all())
 
@@ -97,7 +97,7 @@ def _broad(rows: NDArray[Any]) -> Array:
     return np.stack([flat @ U.T, _centred(-apart)])
 
 
-def _statistics(
+def _permuted_statistics(
     K: Array, L: Array, places: tuple[Index, Index], draws: Index
 ) -> tuple[Array, Array]:
     """Statistics under all permutations, (F, d), and their covariance, which none changes."""

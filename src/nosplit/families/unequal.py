@@ -113,7 +113,7 @@ class Grouped(UnitRange):
                 left, right = self.cells(a), self.cells(b)
                 i, j = np.indices((len(a), len(b))).reshape(2, -1)
                 K = tile_block(self.bank, left, right, i, j)
-                weights = np.einsum("mi,mj->mij", _weights(left)[i], _weights(right)[j])
+                weights = np.einsum("mi,mj->mij", _cell_weights(left)[i], _cell_weights(right)[j])
                 h = np.einsum("dmij,mij->dm", K, weights)
                 return np.asarray(h.reshape(len(h), len(a), len(b)))
 
@@ -138,11 +138,11 @@ class Grouped(UnitRange):
     def _aligned(self, a: Cells, b: Cells) -> Array:
         """Values of aligned units: w'Kw' on their blocks of kernel values."""
         K = aligned_block(self.bank, a, b)
-        half = (K @ _weights(b)[:, :, None])[..., 0]
-        return np.asarray(np.einsum("dti,ti->dt", half, _weights(a)))
+        half = (K @ _cell_weights(b)[:, :, None])[..., 0]
+        return np.asarray(np.einsum("dti,ti->dt", half, _cell_weights(a)))
 
 
-def _weights(cells: Cells) -> Array:
+def _cell_weights(cells: Cells) -> Array:
     """1, -1/c and 0 for padding, (T, s)."""
     weights = np.where(cells.present, -1.0 / (cells.counts[:, None] - 1), 0.0)
     weights[:, 0] = 1.0

@@ -40,7 +40,7 @@ def summary_of(result: TestResult, alpha: float) -> str:
         _verdict(result, alpha),
         f"  question   {result.question}",
         f"  statistic  {result.statistic:.4g}, rejects from {result.threshold(alpha):.4g}",
-        f"  method     {result.method}, {_how(result)}",
+        f"  method     {result.method}, {_calibration_words(result)}",
     ]
     lines += _witness_lines(result)
     if result.reference is not None:
@@ -75,7 +75,7 @@ def _witness_lines(result: TestResult) -> list[str]:
 
 def _tested(result: TestResult) -> str:
     """Say in a line how it was tested."""
-    parts = [f"{result.method}, {_how(result)}"]
+    parts = [f"{result.method}, {_calibration_words(result)}"]
     if result.pairs not in ("rows", "given"):
         parts.append(_compared(result))
     if result.pairs != "given":
@@ -96,7 +96,7 @@ def _compared(result: TestResult) -> str:
     return f"{result.n_pairs:,} pairs ({result.pairs})"
 
 
-def _how(result: TestResult) -> str:
+def _calibration_words(result: TestResult) -> str:
     if result.flips is None:
         return f"{result.calibration} calibration"
     least = format_p(-math.log(result.flips + 1))

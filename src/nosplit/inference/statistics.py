@@ -117,7 +117,7 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
         flips = Flips(np.zeros(len(drawn.tau)))
         return replace(_no_evidence(chosen, drawn.tau.shape[1], drawn.n_pairs, flips), pairs=pairs)
     _check_drawn(drawn)
-    return replace(_ranked(drawn, chosen), pairs=pairs)
+    return replace(_ranked_draws(drawn, chosen), pairs=pairs)
 
 
 test_draws.__test__ = False  # type: ignore[attr-defined]
@@ -176,10 +176,10 @@ def exact_outcome(
     _check_values(total, cov)
     cov = (cov + cov.T) / 2.0
     drawn = DrawnStatistics(tau, cov, n_units, total.n, *(seen or ()))
-    return replace(_ranked(drawn, method), tau=total.tau)
+    return replace(_ranked_draws(drawn, method), tau=total.tau)
 
 
-def _ranked(drawn: DrawnStatistics, method: Method) -> Outcome:
+def _ranked_draws(drawn: DrawnStatistics, method: Method) -> Outcome:
     """Rank the data among its draws."""
     flips, picked = rank_all(method, drawn), method(drawn.tau[0], drawn.cov)
     outcome = Outcome(method, picked, drawn.tau[0], drawn.cov, drawn.n_pairs, "exact", flips)

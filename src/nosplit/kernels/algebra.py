@@ -53,12 +53,12 @@ class Algebra(Evaluated):
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Number):
-            return _scaled(other, self)
+            return _times_factor(other, self)
         return _product_of(self, as_kernel(other))
 
     def __rmul__(self, other: object) -> Kernel:
         if isinstance(other, Number):
-            return _scaled(other, self)
+            return _times_factor(other, self)
         return _product_of(as_kernel(other), self)
 
 
@@ -233,7 +233,7 @@ class Scaled(Algebra):
         set_fields(self, factor=factor, kernel=kernel)
 
     def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
-        return self.factor * _one(self.kernel, layout, a, b)
+        return self.factor * _kernel_values(self.kernel, layout, a, b)
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {_factor_repr(self.kernel)}"
@@ -244,18 +244,18 @@ def all_values(kernels: Sequence[Kernel], layout: Layout, a: Rows, b: Rows) -> I
     found: dict[Base, Values] = {}
     for kernel in kernels:
         if not isinstance(kernel, ProfileKernel):
-            yield _one(kernel, layout, a, b)
+            yield _kernel_values(kernel, layout, a, b)
             continue
         if kernel.base not in found:
             found[kernel.base] = layout_base(kernel.base, layout, a, b)
         yield kernel.profile(found[kernel.base])
 
 
-def _one(kernel: Kernel, layout: Layout, a: Rows, b: Rows) -> Values:
+def _kernel_values(kernel: Kernel, layout: Layout, a: Rows, b: Rows) -> Values:
     return kernel.aligned(a, b) if layout == "aligned" else kernel.tile(a, b)
 
 
-def _scaled(factor: object, kernel: Kernel) -> Kernel:
+def _times_factor(factor: object, kernel: Kernel) -> Kernel:
     scaled = Scaled(factor, kernel)  # type: ignore[arg-type]  # checked there
     return scaled.kernel if scaled.factor == 1.0 else scaled
 
@@ -268,7 +268,7 @@ def _product_of(left: Kernel, right: Kernel) -> Kernel:
         if isinstance(kernel, Scaled):
             factor, kernel = factor * kernel.factor, kernel.kernel
         parts.append(kernel)
-    return _scaled(factor, Product(tuple(parts)))
+    return _times_factor(factor, Product(tuple(parts)))
 
 
 def _factor_repr(kernel: Kernel) -> str:

@@ -43,7 +43,7 @@ class OnColumns(Algebra):
     label: str = ""
 
     def __post_init__(self) -> None:
-        set_fields(self, kernel=as_kernel(self.kernel), columns=_positions(self.columns))
+        set_fields(self, kernel=as_kernel(self.kernel), columns=_checked_positions(self.columns))
 
     def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
         a, b = check_rows(a, b)
@@ -105,7 +105,7 @@ class Mixed(Algebra):
         return f"{self.numbers!r} with {self.categories.where}"
 
 
-def _positions(columns: Iterable[int]) -> tuple[int, ...]:
+def _checked_positions(columns: Iterable[int]) -> tuple[int, ...]:
     try:
         positions = tuple(index(c) for c in columns)
     except TypeError:

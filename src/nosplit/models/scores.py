@@ -54,7 +54,7 @@ def scores_of(score: Score, x: Array) -> Array:
         given = _call(score, x)
     else:
         given = score
-    scores = np.ascontiguousarray(_array(given), dtype=np.float64)
+    scores = np.ascontiguousarray(_score_array(given), dtype=np.float64)
     if scores.ndim == 1 and x.shape[1] == 1:
         scores = scores[:, None]
     check_scores(scores, x.shape)
@@ -82,7 +82,7 @@ def _call(score: Callable[[Any], Any], x: Array) -> Any:
         return score(torch.as_tensor(x))
 
 
-def _array(value: Any) -> NDArray[Any]:
+def _score_array(value: Any) -> NDArray[Any]:
     """A NumPy array from an array-like; a torch tensor may be on a device or carry gradients."""
     for name in ("detach", "cpu"):
         method = getattr(value, name, None)

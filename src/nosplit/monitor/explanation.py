@@ -94,7 +94,7 @@ class MonitorExplanation:
         sums = past.sums[memory] / n
         squares = np.diagonal(past.columns, axis1=1, axis2=2) / max(past.n_squares, 1)
         own = sums[start : start + bet_map.p * SCORES].reshape(-1, SCORES)
-        scores = _in_errors(own, squares, n)
+        scores = _means_in_errors(own, squares, n)
         columns = [
             WatchedColumn(
                 name,
@@ -107,7 +107,7 @@ class MonitorExplanation:
         products = len(bet_map.sketch.pairs)
         last = sums[bet_map.n_features - products :]
         seconds = np.diagonal(past.joint)[len(bet_map.joint) - products :] / max(past.n_squares, 1)
-        strength = np.abs(_in_errors(last, seconds, n))
+        strength = np.abs(_means_in_errors(last, seconds, n))
         pairs = [
             WatchedPair((names[a], names[b]), float(t))
             for (a, b), t in zip(bet_map.sketch.pairs.tolist(), strength, strict=True)
@@ -161,7 +161,7 @@ def _richest_memory(bettor: Bettor) -> int:
     return int(np.argmax(own[: each * len(MEMORIES)])) // each
 
 
-def _in_errors(means: Array, squares: Array, n: float) -> Array:
+def _means_in_errors(means: Array, squares: Array, n: float) -> Array:
     """Means in standard errors; 0 where nothing varies."""
     errors = np.sqrt(squares / n)
     return np.divide(means, errors, out=np.zeros_like(means), where=errors > 0)

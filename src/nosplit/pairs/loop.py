@@ -70,7 +70,7 @@ def accumulate(
     # Values that are not kept need no cache, and fewer jobs are less to hand over.
     folded = work is not moments and isinstance(pairing, Adjacent | LinearPairs)
     larger = FOLDED if folded else 1
-    return _total(work, _jobs(units, pairing, larger), n_workers(workers), step)
+    return _add_up(work, _jobs(units, pairing, larger), n_workers(workers), step)
 
 
 def accumulate_draws(
@@ -82,7 +82,7 @@ def accumulate_draws(
     step: Step | None = None,
 ) -> Part:
     """Add up like `accumulate`, with the sums under every draw, in the same pass over the pairs."""
-    return _total(draws.part, _jobs(units, pairing), n_workers(workers), step)
+    return _add_up(draws.part, _jobs(units, pairing), n_workers(workers), step)
 
 
 def _jobs(units: Units, pairing: Pairing, larger: int = 1) -> Iterator[Job]:
@@ -92,7 +92,7 @@ def _jobs(units: Units, pairing: Pairing, larger: int = 1) -> Iterator[Job]:
     return pairing.jobs(units.n_units, larger * max(JOB // 32, round(JOB / combinations)))
 
 
-def _total(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:
+def _add_up(work: Callable[[Job], S], jobs: Iterator[Job], workers: int, step: Step | None) -> S:
     total: S | None = None
 
     def quietly(job: Job) -> S:

@@ -177,7 +177,7 @@ class Blocks:
     def jobs(self, n_units: int, size: int) -> Iterator[Job]:
         """The pairs, cut into jobs of about `size` pairs."""
         for block in _chunks(n_units, self.size):
-            yield from _all_pairs(block, size)
+            yield from _tiles(block, size)
 
 
 @dataclass(frozen=True)
@@ -190,10 +190,10 @@ class Complete:
 
     def jobs(self, n_units: int, size: int) -> Iterator[Job]:
         """The pairs, cut into jobs of about `size` pairs."""
-        return _all_pairs(range(n_units), size)
+        return _tiles(range(n_units), size)
 
 
-def _all_pairs(units: range, size: int) -> Iterator[Job]:
+def _tiles(units: range, size: int) -> Iterator[Job]:
     """Square tiles over the pairs of `units`, all of about the same side.
 
     A tile of 2 × `size` pairs is large enough for matrix products to run at full speed.

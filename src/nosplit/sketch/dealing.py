@@ -125,16 +125,18 @@ class Deal:
     @cached_property
     def constants(self) -> NDArray[np.uint64]:
         """Additions and odd multipliers of the rounds, (6, 2)."""
-        return _generator(self.key or 0).integers(0, 2**63, (6, 2), dtype=np.uint64) | np.uint64(1)
+        return _dealing_generator(self.key or 0).integers(
+            0, 2**63, (6, 2), dtype=np.uint64
+        ) | np.uint64(1)
 
 
-def _generator(key: int) -> np.random.Generator:
+def _dealing_generator(key: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=np.array([key, 0xDEA1], dtype=np.uint64)))
 
 
 @lru_cache(4)
 def _permutation(n: int, key: int) -> Index:
-    return np.asarray(_generator(key).permutation(n), dtype=np.int64)
+    return np.asarray(_dealing_generator(key).permutation(n), dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -97,14 +97,14 @@ def look_under(
     names = range(p) if owners is None else owners
     with one_blas_thread():
         numbers = [j for j in range(p) if j not in set(categorical)]
-        tau, cov = _spectral(draws, pooled[:, numbers])
+        tau, cov = _spectral_statistics(draws, pooled[:, numbers])
         bins = fit_pooled(pooled, set(categorical))
         places = places_of(pooled, bins)
-        columns = _columns(draws, bins, places, names)
+        columns = _column_statistics(draws, bins, places, names)
         pairs = None
         if categorical and 1 < p <= MOST_COLUMNS:
             # What categories have to do with other columns no kernel of numbers sees.
-            pairs = _pairs(draws, bins, places, names)
+            pairs = _pair_statistics(draws, bins, places, names)
     return Seen(tau, cov, columns, pairs)
 
 
@@ -170,7 +170,7 @@ class RowDraws(KnownDraws):
 # -- flattened spectra -------------------------------------------------------------------------
 
 
-def _spectral(draws: KnownDraws, pooled: Array) -> tuple[Array, Array]:
+def _spectral_statistics(draws: KnownDraws, pooled: Array) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
     if not pooled.shape[1]:
         return NOTHING
@@ -229,7 +229,7 @@ def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
     return places
 
 
-def _columns(
+def _column_statistics(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
     views = column_views(draws, bins, places, names)
@@ -285,7 +285,7 @@ def column_counts(
 # -- pairs of columns --------------------------------------------------------------------------
 
 
-def _pairs(
+def _pair_statistics(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
     """Products of the scores of pairs of columns that do not belong together."""

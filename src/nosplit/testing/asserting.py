@@ -82,7 +82,7 @@ def assert_same_distribution(
         return *rows, two_samples(*rows).checked()
 
     x, y, options, data = by_policy(nan_policy, read)
-    _check_size(*data.shape[:2], error)
+    _check_can_fail(*data.shape[:2], error)
     found = _first_test(x, y, options, generator, workers)
     if found is not None and is_confirmed(data, options, error, generator, workers):
         raise AssertionError(_failure("The samples differ", found, error))
@@ -136,7 +136,7 @@ def assert_fits(
             )
         return drawn
 
-    _check_size(len(rows), DRAWN * len(rows), error)
+    _check_can_fail(len(rows), DRAWN * len(rows), error)
     found = _first_test(rows, against(), AS_THEY_ARE, generator, workers)
     if found is None:
         return
@@ -156,7 +156,7 @@ def _check_error(error: float) -> float:
     return float(error)
 
 
-def _check_size(n: int, m: int, error: float) -> None:
+def _check_can_fail(n: int, m: int, error: float) -> None:
     """Check that an alarm is possible: an assertion that cannot fail says nothing."""
     least = fewest_rows(n, m, error)
     if least is not None:

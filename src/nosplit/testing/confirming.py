@@ -84,7 +84,7 @@ def is_confirmed(
     """Whether no fresh draw of about 1 / `error` is as extreme as the data."""
     n, m, _ = data.shape
     few = n + m <= MOST_ROWS
-    kinds = _of_rows(data, rng, workers) if few else _of_cells(data, options, rng, workers)
+    kinds = _evidence_of_rows(data, rng, workers) if few else _of_cells(data, options, rng, workers)
     keys = iter(lambda: new_key(rng), None)
     reference = kinds(REFERENCE, next(keys))
     scale = _Scale.of(reference[1:])
@@ -98,7 +98,7 @@ def is_confirmed(
     return True
 
 
-def _of_rows(data: Samples, rng: np.random.Generator, workers: int | None) -> Scores:
+def _evidence_of_rows(data: Samples, rng: np.random.Generator, workers: int | None) -> Scores:
     """Evidence under draws of a key, the data first, where every row is a unit."""
     x, y = check_samples(data.x, data.y)
     x, y = x[rng.permutation(len(x))], y[rng.permutation(len(y))]

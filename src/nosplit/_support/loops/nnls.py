@@ -96,7 +96,7 @@ def _entering(C: Any, t: Any, x: Any, blocked: Any) -> int:
 
 
 @compiled_inner
-def _step(x: Any, trial: Any, index: Any, size: int) -> int:
+def _move_towards(x: Any, trial: Any, index: Any, size: int) -> int:
     """Move x towards the trial solution until an entry is 0; that entry's place, -1 if none."""
     ratio, leaving = 1.0, -1
     for i in range(size):
@@ -140,7 +140,7 @@ def _solve_one(C: Any, t: Any, dependent: float, room: Any, x: Any) -> None:
             if not solvable or trial[size - 1] <= 0.0:
                 size -= 1
                 continue
-        settled = _step(x, trial, index, size) < 0
+        settled = _move_towards(x, trial, index, size) < 0
         if settled:
             blocked[:] = False
             for i in range(size):

@@ -85,7 +85,7 @@ def exp(x: Any, scale: float, out: Any) -> None:
 
 
 @compiled_inner
-def _profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
+def _kernel_profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
     """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
     if kind in (GAUSSIAN, LAPLACE):
         exp(q, p1, out)
@@ -245,7 +245,7 @@ def evaluate(
                     source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
                     for c in range(group):
                         q = source[first + c, at : at + size]
-                        _profile(kinds[u], p1[u], p2[u], q, value[c * size : (c + 1) * size])
+                        _kernel_profile(kinds[u], p1[u], p2[u], q, value[c * size : (c + 1) * size])
                 _combine(value, size, weights, first, at, target)
 
 
@@ -260,7 +260,7 @@ def is_finite(want: Any, sq: Any, l1: Any, size: int) -> bool:
 
 
 @compiled_inner
-def _rows_at(index: Any, listed: bool, at: int, size: int, rows: Any) -> None:
+def _rows_of_pairs(index: Any, listed: bool, at: int, size: int, rows: Any) -> None:
     """Rows ia, ib, ja, jb of the pairs from `at` on, from lists, (4, M), or first rows and steps.
 
     Rows as they come need no list, whose making and reading would cost as much as the kernels.
@@ -294,13 +294,13 @@ def two_sample_values(
     """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
 
     `scattered` says that the rows do not lie in order, and `room` is what `two_sample_room` makes;
-    for `listed` and `index` see `_rows_at`.
+    for `listed` and `index` see `_rows_of_pairs`.
     """
     signs, sq, l1, dot, cross, slots = room
     rows = np.empty((4, BLOCK), np.int64)
     for m in range(first, last, BLOCK):
         size, at = min(BLOCK, last - m), m - first
-        _rows_at(index, listed, m, size, rows)
+        _rows_of_pairs(index, listed, m, size, rows)
         ia, ib, ja, jb = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
         if scattered:
             cross[0] = touch(x, ia) + touch(x, ib) + touch(y, ja) + touch(y, jb)

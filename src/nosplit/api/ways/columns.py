@@ -132,7 +132,7 @@ def _by_rows(
     """Exchange rows one by one; of a sample that is many times the other, some."""
     x, y = data.rows
     n_rows, most = len(x) + len(y), max(MOST_ROWS, MOST_RATIO * min(len(x), len(y)))
-    x, y = (_in_random_order(sample, most, rng if shuffle else None) for sample in (x, y))
+    x, y = (_some_in_random_order(sample, most, rng if shuffle else None) for sample in (x, y))
     encoding = data.encoding
     columns = look_at_samples(
         x,
@@ -146,7 +146,7 @@ def _by_rows(
     return Looked(columns, encoding, n_used, n_rows + data.left_out, lag)
 
 
-def _in_random_order(sample: Array, most: int, rng: np.random.Generator | None) -> Array:
+def _some_in_random_order(sample: Array, most: int, rng: np.random.Generator | None) -> Array:
     """Rows in random order, or as they are; so many at the most."""
     order = np.arange(len(sample)) if rng is None else rng.permutation(len(sample))
     return sample[order[:most]]

@@ -35,12 +35,12 @@ def look_for(
 
     def look(draws: SignDraws) -> Seen:
         signs = draws.signs.columns(range(units.n_units))
-        return _seen(*units.ordered, signs, encoding, workers)
+        return _seen_in_memory(*units.ordered, signs, encoding, workers)
 
     return look
 
 
-def _seen(
+def _seen_in_memory(
     x: NDArray[Any],
     y: NDArray[Any],
     weights: NDArray[Any],
@@ -78,6 +78,6 @@ def pooled_outcome(
     pooled = Pooled(rows, Bank(kernels))
     order = np.argsort(place, kind="stable")
     tau, cov = pooled.under(np.ascontiguousarray(weights[:, order]), workers)
-    seen = _seen(x, y, weights, encoding, workers)
+    seen = _seen_in_memory(x, y, weights, encoding, workers)
     drawn = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
     return test_draws(drawn, None, how.pairs), kernels

@@ -87,7 +87,7 @@ class ScoredSample:
     def read(cls, x: Any, score: Score, asked: Asked, thin: int, dependent: bool) -> ScoredSample:
         """Read a sample, and find the scores at every `thin`-th row."""
         data = one_sample(x, asked.options)
-        return cls(data, score, *_check_rows(data, score, thin, dependent), asked)
+        return cls(data, score, *_checked_rows(data, score, thin, dependent), asked)
 
     @property
     def sizes(self) -> SteinSizes:
@@ -164,7 +164,7 @@ class ScoredSample:
         return tested.result(GOODNESS, len(self.x) + self.data.left_out, names)
 
 
-def _check_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
+def _checked_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
     """Rows in the units of the model, and its scores there."""
     rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
     if data.left_out and dependent:

@@ -50,7 +50,7 @@ def ksample(
     check_alpha(alpha)
     with unwarned():
         result = nosplit.k_sample_test(
-            *_samples(files, by),
+            *_named_samples(files, by),
             control=control,
             follow_up=not no_follow_up,
             kernels=kernels,
@@ -72,7 +72,7 @@ def ksample(
     raise typer.Exit(int(exit_code and rejects))
 
 
-def _samples(files: list[str], by: str | None) -> tuple[Any, ...]:
+def _named_samples(files: list[str], by: str | None) -> tuple[Any, ...]:
     """Files by their names, or one table and the column that names its samples."""
     if by is None:
         if len(files) < 2:

@@ -70,13 +70,13 @@ def in_options(text: str) -> str:
     '`--unit-size` must be an int from 2 to 64. Leave out --no-shuffle.'
     """
     text = _FLAG.sub(lambda m: FLAGS[m[0]], text)
-    text = _LIST.sub(_listed, text)
+    text = _LIST.sub(_options_of_list, text)
     text = _VALUE.sub(lambda m: f"{OPTIONS[m[1]]} {_typed(m[2])}", text)
     text = _BARE.sub(lambda m: OPTIONS[m[1]], text)
     return _QUOTED.sub(lambda m: f"`{OPTIONS[m[1]]}`", text)
 
 
-def _listed(match: re.Match[str]) -> str:
+def _options_of_list(match: re.Match[str]) -> str:
     """One option for every name of a list."""
     option = OPTIONS[match[1]]
     names = re.findall(r"""'[^']*'|"[^"]*"|[^,\s]+""", match[2])

@@ -80,7 +80,7 @@ class CsvFile:
 
     @cached_property
     def _read_rows(self) -> int:
-        with _explained(self):
+        with _explained_error(self):
             return sum(len(batch) for batch in _stream(self))
 
     @cached_property
@@ -109,7 +109,7 @@ class CsvFile:
         if find_spec("pyarrow") is None:
             values = _read_by_numpy(self)
         else:
-            with _explained(self):
+            with _explained_error(self):
                 values = _untitled(self, _read_table(self))
         if len(values) < 2:
             raise InputError(f"`{self.path}` must have at least 2 rows, got {len(values)}.")
@@ -123,7 +123,7 @@ class CsvFile:
     ) -> Iterator[Any]:
         """Tables of about `rows` rows, always in order: text has no places to begin at."""
         pa = extra("pyarrow", "tables")
-        with _explained(self):
+        with _explained_error(self):
             waiting: list[Any] = []
             for batch in _stream(self):
                 waiting.append(pa.Table.from_batches([batch]))
@@ -290,7 +290,7 @@ def _explain_numbers(source: CsvFile, lines: Sequence[str]) -> None:
 
 
 @contextmanager
-def _explained(source: CsvFile) -> Iterator[None]:
+def _explained_error(source: CsvFile) -> Iterator[None]:
     """Find the line and the column that Arrow stumbled over."""
     try:
         with reading(source.file, ".csv"):

@@ -99,14 +99,14 @@ class Native(NamedTuple):
 def is_table(value: object) -> bool:
     """Whether a value is a table or a series, found without importing anything."""
     kind = type(value)
-    if isinstance(value, np.ndarray | list | tuple) or _is_array(kind):
+    if isinstance(value, np.ndarray | list | tuple) or _is_labelled_array(kind):
         return False
     if any(hasattr(kind, mark) for mark in _MARKS):
         return True
     return kind.__module__.partition(".")[0] in _LAZY and kind.__name__ in _NAMES
 
 
-def _is_array(kind: type) -> bool:
+def _is_labelled_array(kind: type) -> bool:
     """Whether objects are arrays with labels, such as xarray's, which offer themselves as tables.
 
     Those would be tables in long form: one row for every value. Tables that have `ndim` have
@@ -225,7 +225,7 @@ def _read_through_arrow(series: Any, label: str) -> Raw:
     if raw is None:
         raise _unfit(series.name, label, str(column.type))
     if pa.types.is_integer(column.type) and raw.kind == NUMBER:
-        _warn_of_rounding(raw.values, series.name, label)
+        _warn_of_column(raw.values, series.name, label)
     if pa.types.is_date(column.type) and "Object" in str(series.dtype):
         found = set(map(type, series.to_list()))  # Arrow would cut the time of day off
         if datetime in found and len(found - {type(None)}) > 1:
@@ -233,7 +233,7 @@ def _read_through_arrow(series: Any, label: str) -> Raw:
     return raw
 
 
-def _warn_of_rounding(values: Array, column: str, label: str) -> None:
+def _warn_of_column(values: Array, column: str, label: str) -> None:
     """Say where whole numbers are too large for floats to tell them apart."""
     if np.nanmax(np.abs(values)) > LARGEST_WHOLE:
         text = (
@@ -249,17 +249,17 @@ def _from_arrow(column: Any, pa: Any) -> Raw | None:
     if types.is_null(kind):
         return Raw(UNKNOWN, np.full(len(column), np.nan))
     if types.is_dictionary(kind):
-        return _categories(column, "categories")
+        return _dictionary_codes(column, "categories")
     if types.is_boolean(kind):
-        return _categories(column.dictionary_encode(), "booleans")
+        return _dictionary_codes(column.dictionary_encode(), "booleans")
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return _categories(column.cast(pa.large_string()).dictionary_encode(), "text")
+        return _dictionary_codes(column.cast(pa.large_string()).dictionary_encode(), "text")
     if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         return Raw(NUMBER, _cast_to_floats(column, pa))
     if types.is_date32(kind):
         return Raw("dates", _cast_to_floats(column.cast(pa.int32()), pa))
     if types.is_temporal(kind) and not types.is_interval(kind):
-        return _times(column, pa)
+        return _days(column, pa)
     return None
 
 
@@ -277,7 +277,7 @@ def numbers_of(series: Any) -> Array:
     )
 
 
-def _times(column: Any, pa: Any) -> Raw:
+def _days(column: Any, pa: Any) -> Raw:
     """Days, in UTC where there is a time zone."""
     kind, types = column.type, pa.types
     name = "times of day" if types.is_time(kind) else "durations"
@@ -291,7 +291,7 @@ def _times(column: Any, pa: Any) -> Raw:
     return Raw(name, _cast_to_floats(whole, pa) / _UNITS[unit])
 
 
-def _categories(column: Any, kind: str) -> Raw:
+def _dictionary_codes(column: Any, kind: str) -> Raw:
     """Codes of a dictionary-encoded array: only its distinct values are hashed."""
     distinct = column.dictionary.to_pylist()
     if kind == "categories" and all(isinstance(v, str | None) for v in distinct):

@@ -112,7 +112,7 @@ def _result(res: Any) -> TestResult:
     return found
 
 
-def _explained(res: Any) -> Explanation:
+def _check_explanation(res: Any) -> Explanation:
     if isinstance(res, TestResult):
         raise InputError("`x` and `y` must be given to draw this: a result holds no data.")
     if not isinstance(res, Explanation):
@@ -124,8 +124,8 @@ KINDS: Mapping[str, Callable[..., Any]] = {
     "overview": plot_overview,
     "weights": lambda res, **options: plot_weights(_result(res), **options),
     "null": lambda res, **options: plot_null(_result(res), **options),
-    "attribution": lambda res, **options: plot_attribution(_explained(res), **options),
-    "columns": lambda res, **options: plot_columns(_explained(res), **options),
-    "witness": lambda res, **options: plot_witness(_explained(res), **options),
+    "attribution": lambda res, **options: plot_attribution(_check_explanation(res), **options),
+    "columns": lambda res, **options: plot_columns(_check_explanation(res), **options),
+    "witness": lambda res, **options: plot_witness(_check_explanation(res), **options),
     "pvalues": plot_pvalues,
 }

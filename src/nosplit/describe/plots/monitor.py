@@ -60,7 +60,7 @@ def plot_monitor(monitor: BaseMonitor, *, ax: Axes | None = None) -> Figure:
         ax.axvline(monitor.alarm, color=BLACK, linestyle=":", label=f"rang at {monitor.alarm:,}")
         label = f"seems to have begun at {monitor.change:,}"
         ax.axvline(monitor.change, color=GREY, linestyle="-.", label=label)
-    ticks = _ticks(powers, rings)
+    ticks = _powers_of_ten(powers, rings)
     ax.set_yticks(ticks, [f"$10^{{{t}}}$" for t in ticks])
     ax.set_xlabel("pairs")
     ax.set_ylabel("evidence")
@@ -69,7 +69,7 @@ def plot_monitor(monitor: BaseMonitor, *, ax: Axes | None = None) -> Figure:
     return figure_of(ax)
 
 
-def _ticks(powers: np.ndarray[tuple[int], np.dtype[np.float64]], rings: float) -> list[int]:
+def _powers_of_ten(powers: np.ndarray[tuple[int], np.dtype[np.float64]], rings: float) -> list[int]:
     """Mark at most ten whole powers of ten."""
     low = math.floor(min(powers.min(initial=0.0), 0.0))
     high = math.ceil(max(powers.max(initial=0.0), rings))

@@ -130,13 +130,13 @@ def _draw_flips(ax: Axes, res: TestResult, threshold: float) -> tuple[float, flo
     values = res.null.values[1:]  # type: ignore[attr-defined]  # a Flips
     values = values[np.isfinite(values)]
     low, high = _range([float(values.min()), float(values.max())], threshold)
-    edges = _edges(low, high, threshold)
+    edges = _edges_at(low, high, threshold)
     counts, _ = np.histogram(values, edges)
     _draw_bars(ax, edges, counts, threshold)
     return low, high
 
 
-def _edges(low: float, high: float, threshold: float) -> Array:
+def _edges_at(low: float, high: float, threshold: float) -> Array:
     """About 40 bins from `low` on, the threshold between two of them."""
     width = (high - low) / 40.0
     if low < threshold <= high:

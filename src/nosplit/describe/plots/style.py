@@ -78,7 +78,7 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Names of rows of bars, the first at the top: long ones in two lines, or in small print."""
     inches = ax.get_window_extent().height / ax.figure.figure.dpi / max(len(names), 1)
     tight = inches < ROOM
-    labels = [_cut(name, 2 * LONGEST) if tight else short_label(name) for name in names]
+    labels = [_shortened(name, 2 * LONGEST) if tight else short_label(name) for name in names]
     size = "x-small" if tight and max(map(len, labels)) > LONGEST else "small"
     ax.set_yticks(range(len(names)), labels, fontsize=size if tight else "medium")
     ax.set_ylim(len(names) - 0.4, -0.6)
@@ -109,9 +109,9 @@ def short_label(text: str, longest: int = LONGEST) -> str:
     lines = textwrap.wrap(text, longest) or [""]
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], " ".join(lines[MOST_LINES - 1 :])]
-    return "\n".join(_cut(line, longest) for line in lines)
+    return "\n".join(_shortened(line, longest) for line in lines)
 
 
-def _cut(line: str, longest: int) -> str:
+def _shortened(line: str, longest: int) -> str:
     line = line if len(line) <= longest else line[: longest - 1] + "…"
     return line.replace("$", r"\$")  # which would begin mathematics

@@ -68,7 +68,7 @@ def context(res: TestResult, page: PageChoices) -> dict[str, Any]:
         "warnings": [text.partition(": ")[2] or text for text in res.warnings],
         "few": None,
         "changed": what_changed(res, page.alpha, private=not page.rows),
-        "how": _how(res, page),
+        "how": _how_it_was_tested(res, page),
         "null": _null(res, page.alpha),
         "kernels": _kernel_table(res),
         "again": _again(res, page),
@@ -85,7 +85,7 @@ def _facts(res: TestResult, alpha: float) -> list[tuple[str, str]]:
     return facts
 
 
-def _how(res: TestResult, page: PageChoices) -> list[tuple[str, str]]:
+def _how_it_was_tested(res: TestResult, page: PageChoices) -> list[tuple[str, str]]:
     lines = [
         ("Method", f"{res.method}. {method_words(res.method)}"),
         ("p-value", f"{res.calibration}. {calibration_words(res)}"),

@@ -43,7 +43,7 @@ def histogram(x: Array, y: Array, *, key: str, dates: bool = False) -> str:
 
     Figures of one page have different keys.
     """
-    edges = _edges(np.concatenate([x, y]))
+    edges = _inner_bins(np.concatenate([x, y]))
 
     def draw(ax: Any) -> None:
         for sample, look in ((x, FILLED), (y, OUTLINE)):
@@ -69,7 +69,7 @@ FILLED: dict[str, Any] = {"fill": True, "facecolor": FIRST, "alpha": 0.45, "line
 OUTLINE: dict[str, Any] = {"edgecolor": SECOND, "linewidth": 1.8}
 
 
-def _edges(values: Array) -> Array:
+def _inner_bins(values: Array) -> Array:
     """Bins over all but the outermost 1 % of the values, which go to the last bins.
 
     A few whole numbers get a bin each. No bin ends on a value of a row: ends are rounded outward.

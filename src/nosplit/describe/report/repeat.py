@@ -53,7 +53,7 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
         before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
     if files is not None:
         before.insert(0, f"x, y = {files!r}")
-    return _script(res, [*before, f"res = nosplit.{story.call},", *_lines(keywords)])
+    return _script(res, [*before, f"res = nosplit.{story.call},", *_keyword_lines(keywords)])
 
 
 def _stream_code(res: TestResult, options: Mapping[str, Any]) -> str:
@@ -63,11 +63,11 @@ def _stream_code(res: TestResult, options: Mapping[str, Any]) -> str:
     }
     before = [OWN_KERNELS] if keywords["kernels"] == "kernels" else []
     result = f"res = acc.result(method={_method(res.method)}, flips={res.flips})"
-    made = ["acc = nosplit.TwoSampleAccumulator(", *_lines(keywords)]
+    made = ["acc = nosplit.TwoSampleAccumulator(", *_keyword_lines(keywords)]
     return _script(res, [*before, *made, "acc.update(x, y)", result])
 
 
-def _lines(keywords: Mapping[str, str]) -> list[str]:
+def _keyword_lines(keywords: Mapping[str, str]) -> list[str]:
     return [*(f"    {name}={value}," for name, value in keywords.items()), ")"]
 
 
@@ -85,24 +85,24 @@ def kernel_code(kernel: Any) -> str | None:
     'nosplit.Gaussian(bandwidth=0.30000000000000004)'
     """
     if isinstance(kernel, Tensor):
-        return _joined(kernel_code(kernel.x), kernel_code(kernel.y))
+        return _tuple_code(kernel_code(kernel.x), kernel_code(kernel.y))
     name = type(kernel).__name__
     if not is_dataclass(kernel) or getattr(kernels, name, None) is not type(kernel):
         return None
-    values = {field.name: _value(getattr(kernel, field.name)) for field in fields(kernel)}
+    values = {field.name: _value_code(getattr(kernel, field.name)) for field in fields(kernel)}
     if None in values.values():
         return None
     inside = ", ".join(f"{key}={value}" for key, value in values.items())
     return f"nosplit.{name if name in PUBLIC else f'kernels.{name}'}({inside})"
 
 
-def _value(value: Any) -> str | None:
+def _value_code(value: Any) -> str | None:
     if isinstance(value, tuple):
-        return _joined(*map(_value, value))
+        return _tuple_code(*map(_value_code, value))
     return repr(value) if isinstance(value, int | float | str) else kernel_code(value)
 
 
-def _joined(*parts: str | None) -> str | None:
+def _tuple_code(*parts: str | None) -> str | None:
     there = [part for part in parts if part is not None]
     return f"({', '.join(there)},)" if len(there) == len(parts) else None
 

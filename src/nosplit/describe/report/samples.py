@@ -49,7 +49,7 @@ def as_samples(
     >>> first.names, second.n
     (('column 0', 'column 1'), 1)
     """
-    first, second = _as_sample(x, "x"), _as_sample(y, "y")
+    first, second = _shown_sample(x, "x"), _shown_sample(y, "y")
     if len(first.names) == 1 == len(second.names):
         second = replace(second, names=first.names)
     elif is_table(x) and is_table(y):
@@ -68,7 +68,7 @@ def as_samples(
     return replace(first, names=called), replace(second, names=called)
 
 
-def _as_sample(data: Any, argument: str) -> ShownSample:
+def _shown_sample(data: Any, argument: str) -> ShownSample:
     if is_table(data):
         columns = native_columns(data, argument).columns
         names = tuple(str(column.name) for column in columns)

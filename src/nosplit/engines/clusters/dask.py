@@ -122,20 +122,20 @@ def _without_missing(part: Any, places: list[int]) -> Any:
     return part[~np.isnan(part[:, places]).any(axis=1)]
 
 
-def _check_length(part: Any, counted: int) -> None:
+def _check_partition(part: Any, counted: int) -> None:
     if len(part) != counted:
         raise changed(f"got {len(part):,} in a partition where {counted:,} were")
 
 
 def _picked_rows(part: Any, rows: Index, counted: int) -> Any:
     """Some of the rows of a partition, which must have as many as were counted."""
-    _check_length(part, counted)
+    _check_partition(part, counted)
     return part.iloc[rows] if hasattr(part, "iloc") else part[rows]
 
 
 def _part_sums(task: SketchTask, side: int, part: Any, first: int, counted: int) -> CellSums:
     """The sketch of a partition, by one thread: a cluster has its own."""
-    _check_length(part, counted)
+    _check_partition(part, counted)
     sums = task.empty(side)
     with one_blas_thread():
         task.add(sums, side, part, first)
@@ -177,17 +177,17 @@ def _together(pieces: Sequence[Any]) -> Any:
 
 def dask_pair(x: Any, y: Any, options: Options) -> tuple[DaskPair, Options]:
     """Two Dask arrays, or two Dask data frames, counted; columns are named one by one."""
-    x, y = _as_sample(x, "x"), _as_sample(y, "y")
+    x, y = _dask_sample(x, "x"), _dask_sample(y, "y")
     tables = [isinstance(sample, dataframe.DataFrame) for sample in (x, y)]
     if tables[0] != tables[1]:
         raise InputError("`x` and `y` must both be Dask arrays or both be Dask data frames.")
-    options = settled_columns(_empty(x), _empty(y), options)
+    options = settled_columns(_dask_columns(x), _dask_columns(y), options)
     if tables[0]:
         x, y = _picked_columns(x, options), _picked_columns(y, options)
     return DaskPair(Partitions.of(x, options), Partitions.of(y, options)), options
 
 
-def _empty(sample: Any) -> Any:
+def _dask_columns(sample: Any) -> Any:
     """Its columns, without rows."""
     return sample._meta if hasattr(sample, "_meta_nonempty") else np.empty((0, sample.shape[1]))
 
@@ -198,7 +198,7 @@ def _picked_columns(frame: Any, options: Options) -> Any:
     return frame[[known[name] for name in options.columns or ()]]
 
 
-def _as_sample(sample: Any, name: str) -> Any:
+def _dask_sample(sample: Any, name: str) -> Any:
     """A Dask array (n, p), or a Dask data frame."""
     if isinstance(sample, dataframe.DataFrame):
         return sample

@@ -98,7 +98,7 @@ class Counted:
             here = rows[slice(*np.searchsorted(rows, (first, last)))]
             if not len(here):  # partitions without a wanted row are not even begun
                 return
-            for position, batch in _placed(batches, first):
+            for position, batch in _batches_with_places(batches, first):
                 cuts = np.searchsorted(here, (position, position + batch.num_rows))
                 if cuts[1] > cuts[0]:
                     yield batch.take(pa.array(here[slice(*cuts)] - position))
@@ -119,7 +119,7 @@ class Counted:
             position, sums = first, task.empty(side)
             try:
                 with one_blas_thread():
-                    for position, batch in _placed(batches, first):
+                    for position, batch in _batches_with_places(batches, first):
                         table = pa.Table.from_batches([batch]).rename_columns(columns)
                         task.add(sums, side, table, position)
                         position += batch.num_rows
@@ -127,20 +127,20 @@ class Counted:
                     came, counted = position - first, last - first
                     raise changed(f"got {came:,} in a partition of `{name}` where {counted:,} were")
             except InputError as error:
-                yield _row(context.partitionId(), None, str(error))
+                yield _answer(context.partitionId(), None, str(error))
                 return
             if last > first:
-                yield _row(context.partitionId(), sums.to_bytes(), None)
+                yield _answer(context.partitionId(), sums.to_bytes(), None)
 
         sums, count = self.frame.mapInArrow(work, SUMS_TYPE), len(self.lengths)
         while count > FAN_IN:
             above = sql.floor(sql.col("part") / FAN_IN).alias("above")
             sums = sums.groupBy(above).applyInArrow(_added(task, side), SUMS_TYPE)
             count = -(-count // FAN_IN)
-        return _total(task, side, sums.collect())
+        return _total_of(task, side, sums.collect())
 
 
-def _row(part: int, data: bytes | None, complaint: str | None) -> pa.RecordBatch:
+def _answer(part: int, data: bytes | None, complaint: str | None) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(
         [{"part": part, "data": data, "complaint": complaint}], schema=SUMS
     )
@@ -153,15 +153,15 @@ def _added(task: SketchTask, side: int) -> Any:
         rows = sums.to_pylist()
         above = rows[0]["part"] // FAN_IN
         try:
-            found = _row(above, _total(task, side, rows).to_bytes(), None)
+            found = _answer(above, _total_of(task, side, rows).to_bytes(), None)
         except InputError as error:
-            found = _row(above, None, str(error))
+            found = _answer(above, None, str(error))
         return pa.Table.from_batches([found])
 
     return work
 
 
-def _total(task: SketchTask, side: int, rows: Sequence[Any]) -> CellSums:
+def _total_of(task: SketchTask, side: int, rows: Sequence[Any]) -> CellSums:
     """The sum of what rows give; the first complaint is an error."""
     rows = sorted(rows, key=lambda row: row["part"])
     for row in rows:
@@ -193,7 +193,7 @@ def _here(firsts: Index) -> tuple[int, int]:
     return int(firsts[min(k, end)]), int(firsts[min(k + 1, end)])
 
 
-def _placed(batches: Batches, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _batches_with_places(batches: Batches, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Batches, each with the position of its first row."""
     for batch in batches:
         yield first, batch
@@ -229,10 +229,10 @@ def spark_pair(x: Any, y: Any, options: Options) -> tuple[SparkPair, Options]:
                 f"`{name}` must be a Spark data frame, got {type(frame).__name__}. For data in "
                 "memory, use `nosplit.two_sample_test`."
             )
-    options = settled_columns(_empty(x), _empty(y), options)
+    options = settled_columns(_spark_columns(x), _spark_columns(y), options)
     return SparkPair(Counted.of(x, "x", options), Counted.of(y, "y", options)), options
 
 
-def _empty(frame: Any) -> pa.Table:
+def _spark_columns(frame: Any) -> pa.Table:
     """Its columns, without rows: names are all that is looked at."""
     return pa.table({name: pa.nulls(0) for name in frame.columns})

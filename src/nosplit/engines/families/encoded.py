@@ -55,7 +55,7 @@ def by_pilot(
         both = [
             variable
             if variable.encoding is None
-            else _encoded(as_frame(value, name), kept, rows[pilot], options)
+            else _encoded_variable(as_frame(value, name), kept, rows[pilot], options)
             for value, variable, name in zip(given, variables, "xy", strict=True)
         ]
         for variable, name in zip(both, "xy", strict=True):
@@ -65,7 +65,7 @@ def by_pilot(
     return encoded
 
 
-def _encoded(frame: Frame, kept: Mask, pilot: Index, options: Options) -> Variable:
+def _encoded_variable(frame: Frame, kept: Mask, pilot: Index, options: Options) -> Variable:
     own = own_options(options, frame)
     places = picked(frame, own.columns, own.exclude)
     raws = [frame.read(i) for i in places]

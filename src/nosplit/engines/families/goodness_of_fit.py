@@ -171,7 +171,7 @@ Scored = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
+class _ScoredPilot:
     """Rows and scores that are looked at by themselves, brought at once.
 
     `pilot` rows are in no cell, others are from `all_over` the sample, and some are `in_order`:
@@ -183,7 +183,7 @@ class _Look:
     in_order: Scored
 
 
-def _look_at(rows: ScoredRows, deal: Deal) -> _Look:
+def _look_at(rows: ScoredRows, deal: Deal) -> _ScoredPilot:
     count, half = min(rows.n, MOST_ROWS), rows.n // 2
     places = np.arange(count) * rows.n // count
     first = np.arange(min(half, MOST_VALUES))
@@ -195,7 +195,7 @@ def _look_at(rows: ScoredRows, deal: Deal) -> _Look:
     known = np.unique(np.concatenate(wanted))
     x, scores = rows.some(known)
     found = [np.searchsorted(known, some) for some in wanted]
-    return _Look(*((x[some], scores[some]) for some in found))
+    return _ScoredPilot(*((x[some], scores[some]) for some in found))
 
 
 def _units(x: Array, scores: Array, bank: SteinBank) -> SteinUnits:

@@ -208,9 +208,9 @@ class ObservedFiles:
             here = rows[slice(*np.searchsorted(rows, (first, first + len(both[0]))))] - first
             for parts, batch in zip(found, both, strict=True):
                 if len(here):
-                    parts.append(batch[here] if _is_array(batch) else batch.take(here))
+                    parts.append(batch[here] if isinstance(batch, np.ndarray) else batch.take(here))
             if rows[-1] < first + len(both[0]):
-                return _joined(found[0]), _joined(found[1])
+                return _joined_parts(found[0]), _joined_parts(found[1])
         raise self._changed()
 
     def fitted(self, pilot: Index) -> FittedFiles:
@@ -292,21 +292,17 @@ class FittedFiles:
         return sketch_units(task.map, rows, units, task.deal, q, task.workers)
 
 
-def _is_array(rows: Any) -> bool:
-    return isinstance(rows, np.ndarray)
-
-
 def _slice(rows: Any, start: int, stop: int) -> Any:
-    return rows[start:stop] if _is_array(rows) else rows.slice(start, stop - start)
+    return rows[start:stop] if isinstance(rows, np.ndarray) else rows.slice(start, stop - start)
 
 
 def _filter(rows: Any, kept: NDArray[np.bool_]) -> Any:
     if kept.all():
         return rows
-    return rows[kept] if _is_array(rows) else rows.filter(kept)
+    return rows[kept] if isinstance(rows, np.ndarray) else rows.filter(kept)
 
 
-def _joined(parts: list[Any]) -> Any:
-    if _is_array(parts[0]):
+def _joined_parts(parts: list[Any]) -> Any:
+    if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return extra("pyarrow", "tables").concat_tables(parts)

@@ -79,7 +79,7 @@ def look_at(
     looks = shuffle and known is None
     in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
     pilot, series = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
-    encoding, rows = _encoded(pilot, layout, pair.names, options, census)
+    encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     lag = known or 0
     if looks:
         lags = zip(series, census, strict=True)
@@ -88,7 +88,7 @@ def look_at(
     if block > 1:
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
         pilot, _ = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
-        encoding, rows = _encoded(pilot, layout, pair.names, options, census)
+        encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     return PilotLook(census, layout, encoding, rows, lag)
 
 
@@ -133,7 +133,7 @@ def _as_numbers(source: Frame, encoding: Encoding | None) -> NDArray[Any]:
     return encoding.rows_of(raws, np.ones(source.n_rows, np.bool_))
 
 
-def _encoded(
+def _encoded_pilot(
     pilot: list[Frame],
     layout: Layout,
     names: tuple[str, str],

@@ -73,7 +73,7 @@ class SketchTask:
     def add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
         """Add rows of a sample, of which the first has the number `first`."""
         for start in range(0, len(rows), ROWS):
-            self._add(sums, side, _part(rows, start, start + ROWS), first + start)
+            self._add(sums, side, _rows_between(rows, start, start + ROWS), first + start)
 
     def _add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
         columns = self.reader.columns(rows) if self.map.of_numbers else None
@@ -88,7 +88,7 @@ class SketchTask:
             raise
 
 
-def _part(rows: Any, start: int, stop: int) -> Any:
+def _rows_between(rows: Any, start: int, stop: int) -> Any:
     """Some rows of an array, a data frame of pandas or a table of Arrow."""
     if hasattr(rows, "iloc"):
         return rows.iloc[start:stop]

@@ -86,7 +86,7 @@ class TensorsInUnits:
         return as_array(self.rows[tensor_on(rows, self.rows.device)]).astype(np.float64)
 
     def spread(self, most: int) -> Array:
-        """So many rows from all over them, in an order that says nothing of labels, in memory."""
+        """Pick so many rows all over, in an order that says nothing of labels, in memory."""
         ordered, _ = sorted_tensor(self.rows)
         some = ordered[tensor_on(spread_out(len(ordered), most), ordered.device)]
         return as_array(some).astype(np.float64)
@@ -106,7 +106,7 @@ class TensorsInUnits:
         categorical: Sequence[int],
         owners: Sequence[int] | None,
     ) -> Seen:
-        """What columns and flattened spectra show under draws."""
+        """Statistics of columns and flattened spectra under draws."""
         looks = Looks(self._blocks(draws), self._labels(weights))
         return look_under_draws(looks, self.rows, categorical=categorical, owners=owners)
 

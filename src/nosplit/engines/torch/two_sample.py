@@ -99,7 +99,7 @@ class Placed:
 
     @property
     def kept(self) -> tuple[Mask, Mask]:
-        """Which rows of both are not left out."""
+        """Masks of the rows of both that are not left out."""
         if self.data is not None:
             return self.data.kept
         x, y = (np.ones(len(rows), np.bool_) for rows in self.rows)

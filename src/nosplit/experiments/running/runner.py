@@ -133,13 +133,15 @@ def _rows_of_chunks(name: str, experiment: Experiment, chunks: Sequence[Chunk]) 
         if experiment.keeps(count.d, count.method):
             key = (count.dataset, count.d, count.n, count.method)
             points.setdefault(key, []).append(count)
-    rows = [_row(name, *key, counts) for key, counts in points.items()]
+    rows = [_table_row(name, *key, counts) for key, counts in points.items()]
     order = {method: i for i, method in enumerate(experiment.methods)}
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     return sorted(rows, key=lambda r: (datasets.index(r.dataset), r.d, r.n, order[r.method]))
 
 
-def _row(name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[Count]) -> TableRow:
+def _table_row(
+    name: str, dataset: str, d: int, n: int, method: str, counts: Sequence[Count]
+) -> TableRow:
     trials, rejections = sum(c.trials for c in counts), sum(c.rejections for c in counts)
     same = len({c.trials for c in counts}) == 1
     by_chunk = tuple(c.rejections for c in counts) if same else ()

@@ -73,7 +73,7 @@ def _variance(row: TableRow) -> float:
 
 def versus(better: TableRow, worse: TableRow) -> Comparison:
     """`better` rejects at least as often as `worse`."""
-    text = f"{_place(better)}: {_short(better)} against {_short(worse)}"
+    text = f"{_place(better)}: {_rate_words(better)} against {_rate_words(worse)}"
     if worse.d != better.d:
         text += f" with d={worse.d}"
     difference = better.rate - worse.rate
@@ -89,7 +89,7 @@ def versus(better: TableRow, worse: TableRow) -> Comparison:
 def at_least(row: TableRow, level: float) -> Comparison:
     """The rate is at least `level`."""
     error = math.sqrt(level * (1 - level) / row.trials)
-    return Comparison(row.rate - level, error, f"{_place(row)}: {_short(row)}")
+    return Comparison(row.rate - level, error, f"{_place(row)}: {_rate_words(row)}")
 
 
 def at_most(row: TableRow, level: float) -> Comparison:
@@ -100,8 +100,10 @@ def at_most(row: TableRow, level: float) -> Comparison:
 
 def none_fails(claim: str, comparisons: Sequence[Comparison], *, share: float = 0.0) -> Verdict:
     """Supported if no comparison fails clearly, or at most this share of them."""
-    level = _level(comparisons)
-    failed = sorted((c for c in comparisons if c.difference < -c.margin(level)), key=_difference)
+    level = _shared_alarm(comparisons)
+    failed = sorted(
+        (c for c in comparisons if c.difference < -c.margin(level)), key=_observed_difference
+    )
     held, total = sum(c.difference >= 0 for c in comparisons), len(comparisons)
     evidence = f"holds as it stands in {held} of {total} comparisons"
     if held < total:
@@ -111,27 +113,31 @@ def none_fails(claim: str, comparisons: Sequence[Comparison], *, share: float = 
 
 def all_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
     """Supported if every comparison holds clearly."""
-    level = _level(comparisons)
-    doubtful = sorted((c for c in comparisons if c.difference <= c.margin(level)), key=_difference)
+    level = _shared_alarm(comparisons)
+    doubtful = sorted(
+        (c for c in comparisons if c.difference <= c.margin(level)), key=_observed_difference
+    )
     clear, total = len(comparisons) - len(doubtful), len(comparisons)
     return Verdict(claim, not doubtful, f"clearly so in {clear} of {total}{_examples(doubtful)}")
 
 
 def some_clear(claim: str, comparisons: Sequence[Comparison]) -> Verdict:
     """Supported if at least one comparison holds clearly."""
-    level = _level(comparisons)
-    clear = sorted((c for c in comparisons if c.difference > c.margin(level)), key=_difference)
+    level = _shared_alarm(comparisons)
+    clear = sorted(
+        (c for c in comparisons if c.difference > c.margin(level)), key=_observed_difference
+    )
     evidence = f"clearly so in {len(clear)} of {len(comparisons)}"
     return Verdict(claim, bool(clear), evidence + _examples(clear[::-1], "for example"))
 
 
-def _level(comparisons: Sequence[Comparison]) -> float:
+def _shared_alarm(comparisons: Sequence[Comparison]) -> float:
     if not comparisons:
         raise InputError("`comparisons` must not be empty: the rows of a method are missing.")
     return FALSE_ALARM / len(comparisons)
 
 
-def _difference(comparison: Comparison) -> float:
+def _observed_difference(comparison: Comparison) -> float:
     return comparison.difference
 
 
@@ -158,5 +164,5 @@ def _place(row: TableRow) -> str:
     return f"{row.dataset} d={row.d} n={row.n}"
 
 
-def _short(row: TableRow) -> str:
+def _rate_words(row: TableRow) -> str:
     return f"{row.method} {row.rate:.3f}"

@@ -93,7 +93,7 @@ def error_grid(
     panels = [(dataset, d) for dataset in datasets for d in dims]
     for ax, (dataset, d) in zip(axes.flat, panels, strict=True):
         chosen = [r for r in rows if (r.dataset, r.d) == (dataset, d)]
-        _lines(ax, chosen, lambda r: r.n, null=null)
+        _draw_lines(ax, chosen, lambda r: r.n, null=null)
         ax.set_title(f"{TITLES[dataset]}, d = {d}", fontsize=10)
         if log:
             _log_axis(ax, _unique(r.n for r in chosen))
@@ -109,7 +109,7 @@ def dimension_figure(rows: Sequence[TableRow], title: str) -> Figure:
     """Errors against the number of kernels."""
     figure = new_figure(6.2, 4.6)
     ax = figure.subplots()
-    _lines(ax, rows, lambda r: r.d, null=False)
+    _draw_lines(ax, rows, lambda r: r.d, null=False)
     ax.set_xticks(_unique(r.d for r in rows))
     ax.set_xlabel("number of kernels, d")
     ax.set_ylabel("Type-II error")
@@ -118,7 +118,7 @@ def dimension_figure(rows: Sequence[TableRow], title: str) -> Figure:
     return figure
 
 
-def _lines(
+def _draw_lines(
     ax: Axes, rows: Sequence[TableRow], place: Callable[[TableRow], int], *, null: bool
 ) -> None:
     for method in _unique(r.method for r in rows):

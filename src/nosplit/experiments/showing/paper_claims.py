@@ -192,8 +192,8 @@ def densities(_: Rows) -> list[Verdict]:
         Verdict(
             "P and Q share the first three moments",
             bool(same),
-            f"means {_plain(p[1])} and {_plain(q[1])}, variances {p[2]:.3f} and {q[2]:.3f}, "
-            f"third moments {_plain(p[3])} and {_plain(q[3])}",
+            f"means {_digits(p[1])} and {_digits(q[1])}, variances {p[2]:.3f} and {q[2]:.3f}, "
+            f"third moments {_digits(p[3])} and {_digits(q[3])}",
         ),
         Verdict("All uneven moments vanish", bool(odd), "first, third and fifth moments are 0"),
         Verdict(
@@ -220,5 +220,5 @@ def _rate(row: TableRow) -> float:
     return row.rate
 
 
-def _plain(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{abs(value):.3f}" if abs(value) < 5e-4 else f"{value:.3f}"

@@ -70,7 +70,7 @@ def rank_bootstrap(values: Array, method: Method, flips: int, rng: np.random.Gen
     can be said of them is that the column's mean over its spread has no bound.
     """
     moments = Moments.from_values(values)
-    tau, cov = _resampled(values - moments.mean, flips, rng)
+    tau, cov = _bootstrap_statistics(values - moments.mean, flips, rng)
     least = 1e-9 * np.diagonal(moments.cov)
     varied = np.all(np.diagonal(cov, axis1=1, axis2=2) >= least, axis=1)
     tau = np.concatenate([moments.tau[None], tau[varied]])
@@ -79,7 +79,9 @@ def rank_bootstrap(values: Array, method: Method, flips: int, rng: np.random.Gen
     return Flips(np.concatenate([found.values, np.full(np.count_nonzero(~varied), np.inf)]))
 
 
-def _resampled(centred: Array, flips: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _bootstrap_statistics(
+    centred: Array, flips: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
     """√n · mean and Σ̂ of rows drawn with replacement, (B, d) and (B, d, d)."""
     n, d = centred.shape
     products = (centred[:, :, None] * centred[:, None, :]).reshape(n, d * d)

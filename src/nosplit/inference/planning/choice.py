@@ -61,7 +61,7 @@ def choose(
     if wanted is not None:
         return _fixed_pairs(sizes, wanted, kind, budget)
     if kind != ASYMPTOTIC and sizes.can_sketch and not isinstance(method, Split):
-        return _all_pairs(sizes, kind, budget) or _sketch(
+        return _all_pairs_if_cheap(sizes, kind, budget) or _sketch(
             sizes, Sketch(), kind, budget, f"All pairs one by one do not fit {budget:g} s."
         )
     if isinstance(kind, Exact):
@@ -87,7 +87,7 @@ def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str)
     return Plan(pairing, calibration, n_units, n_pairs, seconds, reason, sizes)
 
 
-def _all_pairs(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
+def _all_pairs_if_cheap(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
     """All pairs, if they fit the budget."""
     exact = kind if isinstance(kind, Exact) else Exact()
     plan = _plan(sizes, Complete(), exact, f"All pairs fit the budget of {budget:g} s.")
@@ -121,7 +121,7 @@ def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: floa
 
 def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | None:
     """All pairs, or the widest window that fits if it is not narrower than `smallest`."""
-    complete = _all_pairs(sizes, kind, budget)
+    complete = _all_pairs_if_cheap(sizes, kind, budget)
     if complete is not None:
         return complete
     R = _widest(sizes, kind.flips, budget)

@@ -87,7 +87,7 @@ class Recipe:
 
     def build(self, bandwidth: float = 1.0, l1_bandwidth: float = 1.0) -> tuple[Kernel, ...]:
         """The kernels for data of this scale."""
-        return _as_kernels(called(self.make, bandwidth, l1_bandwidth))
+        return _listed_kernels(called(self.make, bandwidth, l1_bandwidth))
 
 
 def called(make: Callable[..., Any], *medians: float) -> Any:
@@ -123,11 +123,11 @@ def as_recipe(kernels: Kernels) -> Recipe:
     # A class has the attributes of its instances, so it would pass for a kernel.
     if callable(kernels) and not isinstance(kernels, Kernel | type):
         return Recipe(kernels)
-    given = _as_kernels(kernels)
+    given = _listed_kernels(kernels)
     return Recipe(lambda *_: given, given=True)
 
 
-def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
+def _listed_kernels(kernels: Any) -> tuple[Kernel, ...]:
     if isinstance(kernels, Kernel):
         return (as_kernel(kernels),)
     if isinstance(kernels, str) or not hasattr(kernels, "__iter__"):
@@ -168,20 +168,20 @@ def check_own_kernel(kernel: Kernel, a: NDArray[Any], b: NDArray[Any]) -> None:
     if isinstance(kernel, ProfileKernel):
         return
     with np.errstate(all="ignore"):  # overflow is found later, where it matters
-        tile = _values(kernel, "tile", (a, b), (len(a), len(b)))
-        turned = _values(kernel, "tile", (b, a), (len(b), len(a))).T
+        tile = _checked_values(kernel, "tile", (a, b), (len(a), len(b)))
+        turned = _checked_values(kernel, "tile", (b, a), (len(b), len(a))).T
         n = min(len(a), len(b))
-        aligned = _values(kernel, "aligned", (a[:n], b[:n]), (n,))
-    if not _close(tile, turned):
+        aligned = _checked_values(kernel, "aligned", (a[:n], b[:n]), (n,))
+    if not _nearly_equal(tile, turned):
         raise InputError(f"`kernels` must be symmetric, got k(a, b) ≠ k(b, a) from {kernel!r}.")
-    if not _close(aligned, np.diagonal(tile[:n, :n])):
+    if not _nearly_equal(aligned, np.diagonal(tile[:n, :n])):
         raise InputError(
             f"`kernels` must have an `aligned` that is the diagonal of `tile`, got other values "
             f"from {kernel!r}."
         )
 
 
-def _values(
+def _checked_values(
     kernel: Kernel, layout: str, rows: tuple[NDArray[Any], NDArray[Any]], shape: tuple[int, ...]
 ) -> NDArray[Any]:
     values = np.asarray(getattr(kernel, layout)(*rows))
@@ -194,6 +194,6 @@ def _values(
     return values
 
 
-def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def _nearly_equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
     size = np.max(np.abs(a), initial=0.0, where=np.isfinite(a))
     return bool(np.allclose(a, b, rtol=1e-6, atol=1e-6 * size, equal_nan=True))

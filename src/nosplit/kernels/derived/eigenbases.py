@@ -187,9 +187,9 @@ def default_eigenbases(rows: Array) -> list[tuple[Eigenbasis, Array]]:
         return []
     uneven = spreads[live].max() > UNEVEN * spreads[live].min()
     if not uneven:
-        return _of_scale(rows, np.ones(rows.shape[1]), medians=True)
-    plain = _of_scale(rows, np.ones(rows.shape[1]), medians=False)
-    return plain + _of_scale(rows, spreads, medians=False)
+        return _bases_of_scale(rows, np.ones(rows.shape[1]), medians=True)
+    plain = _bases_of_scale(rows, np.ones(rows.shape[1]), medians=False)
+    return plain + _bases_of_scale(rows, spreads, medians=False)
 
 
 def column_spreads(rows: Array) -> Array:
@@ -203,7 +203,7 @@ def column_spreads(rows: Array) -> Array:
     return np.asarray(np.where(spread > 0, spread, 1.0))
 
 
-def _of_scale(rows: Array, scales: Array, *, medians: bool) -> list[tuple[Eigenbasis, Array]]:
+def _bases_of_scale(rows: Array, scales: Array, *, medians: bool) -> list[tuple[Eigenbasis, Array]]:
     """Bases of rows whose columns are divided by some scales."""
     with np.errstate(over="ignore"):
         scaled = np.ascontiguousarray(np.clip(rows / scales, -FARTHEST, FARTHEST))

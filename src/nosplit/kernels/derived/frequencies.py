@@ -98,17 +98,17 @@ def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) ->
     """
     match kernel:
         case Gaussian(bandwidth):
-            return _waves(rng.standard_normal((p, count)) / bandwidth)
+            return _plain_waves(rng.standard_normal((p, count)) / bandwidth)
         case Laplace(bandwidth):
-            return _waves(rng.standard_cauchy((p, count)) / bandwidth)
+            return _plain_waves(rng.standard_cauchy((p, count)) / bandwidth)
         case Matern(bandwidth, nu):
             # A multivariate Student law with 2ν degrees of freedom: one divisor for all columns.
             divisor = np.sqrt(rng.chisquare(2.0 * nu, count) / (2.0 * nu))
-            return _waves(rng.standard_normal((p, count)) / (bandwidth * divisor))
+            return _plain_waves(rng.standard_normal((p, count)) / (bandwidth * divisor))
         case IMQ(bandwidth, exponent):
             # (1 + r²)^-β = E exp(-s r²) with s from a gamma law: Gaussians of many widths.
             width = np.sqrt(2.0 * rng.gamma(-exponent, size=count))
-            return _waves(rng.standard_normal((p, count)) * width / bandwidth)
+            return _plain_waves(rng.standard_normal((p, count)) * width / bandwidth)
         case Delta():
             return _phases(rng, np.ones((p, count), np.bool_))
         case Agreement():
@@ -132,7 +132,7 @@ def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) ->
     )
 
 
-def _waves(omega: Array) -> Frequencies:
+def _plain_waves(omega: Array) -> Frequencies:
     count = omega.shape[1]
     none = np.zeros(omega.shape, np.uint32)
     return Frequencies(omega / (2.0 * np.pi), none, np.full(count, 1.0 / count))

@@ -88,10 +88,10 @@ class Spectral(Algebra):
 
     def __repr__(self) -> str:
         inner = repr(self.kernel).replace("bandwidth=", "")
-        return f"Spectral({inner}, {_short(self.regularisation)})"
+        return f"Spectral({inner}, {_short_number(self.regularisation)})"
 
 
-def _short(value: float) -> str:
+def _short_number(value: float) -> str:
     """A number to its last digit; as 1e-3 rather than 0.001 where it is small."""
     return (
         repr(value) if value >= 0.01 else np.format_float_scientific(value, trim="-", exp_digits=1)

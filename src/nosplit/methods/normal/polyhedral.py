@@ -124,14 +124,14 @@ def polyhedral_truncation(
     eta = check_vector(eta, "eta", size=len(tau))
     Whitening()(cov)  # to know that it is semidefinite
     with np.errstate(over="ignore", invalid="ignore"):
-        cut = _cut(tau, cov, A, b, eta)
+        cut = _truncate(tau, cov, A, b, eta)
         measurable = np.isfinite(cut.sd) and abs(cut.statistic) <= FARTHEST * cut.sd
     if not measurable or np.isnan([cut.lower, cut.upper]).any():
         raise InputError("`tau`, `cov`, `A`, `b` and `eta` have products that overflow.")
     return cut
 
 
-def _cut(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTruncation:
+def _truncate(tau: Array, cov: Array, A: Array, b: Array, eta: Array) -> PolyhedralTruncation:
     variance = float(eta @ cov @ eta)
     sd = float(np.sqrt(np.maximum(variance, 0.0)))
     if sd <= 1e-7 * float(np.abs(eta) @ np.sqrt(np.diagonal(cov))):  # less is rounding

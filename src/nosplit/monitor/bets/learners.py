@@ -45,11 +45,11 @@ def next_update(n: int) -> int:
     >>> [next_update(n) for n in (0, 8, 128, 1024, 10_000)]
     [8, 16, 144, 1088, 10048]
     """
-    step = min(_step(n), LONGEST)
+    step = min(_eighth_of(n), LONGEST)
     return (n // step + 1) * step
 
 
-def _step(n: int) -> int:
+def _eighth_of(n: int) -> int:
     """An eighth of n or less, and a power of two."""
     step = SHORTEST
     while step * 16 <= n:
@@ -153,7 +153,7 @@ class Past:
     def look(self) -> None:
         """See what second moments have become, if it is time to, or was never done."""
         n = self.n_squares
-        if n and (self.known is None or (n == self.n and n % (2 * _step(n)) == 0)):
+        if n and (self.known is None or (n == self.n and n % (2 * _eighth_of(n)) == 0)):
             self.known = Solver(self.joint / n, self.columns / n)
 
 

@@ -93,7 +93,7 @@ class BetMap:
 
     def standardised(self, rows: Array) -> Array:
         """Rows on a common scale, with nothing missing."""
-        return _standardised(rows, self.center, self.scale, self.numbers)
+        return _standardised_rows(rows, self.center, self.scale, self.numbers)
 
     def numbered(self, scaled: Array) -> Array:
         """Rows on a common scale with the numbers of their bins in place of categories."""
@@ -155,7 +155,9 @@ def _scores_of_bins(bins: ColumnBins, key: int, column: int) -> NDArray[np.float
     return scores
 
 
-def _standardised(rows: Array, center: Array, scale: Array, numbers: NDArray[np.bool_]) -> Array:
+def _standardised_rows(
+    rows: Array, center: Array, scale: Array, numbers: NDArray[np.bool_]
+) -> Array:
     """Rows on a common scale: what is missing is 0, and numbers far away are cut off."""
     with np.errstate(over="ignore"):
         scaled = (rows - center) / scale
@@ -183,7 +185,7 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
     fitted = [(0.0, 1.0) if j in categorical else _scale(column) for j, column in enumerate(rows.T)]
     center, scale = np.array(fitted).T
     numbers = np.array([j not in categorical for j in range(rows.shape[1])])
-    scaled = _standardised(rows, center, scale, numbers)
+    scaled = _standardised_rows(rows, center, scale, numbers)
     recipe = encoding.recipe(None).of_rare(scaled)
     count, pairs = (
         sum(has_frequencies(kernel) for kernel in recipe.build()),

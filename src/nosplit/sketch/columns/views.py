@@ -65,7 +65,7 @@ def look_at_cells(
         first = sketch.n_features - 4 * len(sketch.pairs)
         sides = [side.features[:, first::4] for side in (sketched.x, sketched.y)]
         means = [side.sum(axis=0) / (STEP * sketched.c * len(side)) for side in sides]
-        alike = _alike(means, sketch.pairs.tolist(), both, sketch.bins)
+        alike = _mean_products(means, sketch.pairs.tolist(), both, sketch.bins)
     counts = sketched.counts
     return SeenColumns(ColumnLook.of(swaps, views), labels, sketch.bins, counts, alike)
 
@@ -99,7 +99,7 @@ def look_at_samples(
         own = np.stack([first[j][places[:, j]] for j in range(len(bins))], axis=1)
         left, right = (own[:, [pair[i] for pair in both]] for i in (0, 1))
         sides = left[: len(x)] * right[: len(x)], left[len(x) :] * right[len(x) :]
-        alike = _alike([side.mean(axis=0) for side in sides], both, named, bins)
+        alike = _mean_products([side.mean(axis=0) for side in sides], both, named, bins)
     counts = _counts_in_bins(places, bins, len(x))
     return SeenColumns(ColumnLook.of(swaps, views), labels, bins, counts, alike)
 
@@ -118,7 +118,7 @@ def _numbered_pairs(
     return [ColumnView(view.units, lenses, np.array(which))] if lenses else []
 
 
-def _alike(
+def _mean_products(
     means: Sequence[Array],
     places: Sequence[Sequence[int]],
     both: Sequence[tuple[int, int]],

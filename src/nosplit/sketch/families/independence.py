@@ -71,12 +71,12 @@ class Factor:
         )
 
 
-def _waves(kernel: Kernel, p: int, count: int, rng: np.random.Generator) -> Factor:
+def _drawn_waves(kernel: Kernel, p: int, count: int, rng: np.random.Generator) -> Factor:
     drawn = frequencies_of(kernel, p, count, rng)
     return Factor(drawn.turns, drawn.phases, np.zeros(drawn.turns.shape), drawn.weights)
 
 
-def _values(projections: Array, weights: Array, kernel: Kernel | None = None) -> Factor:
+def _landmark_values(projections: Array, weights: Array, kernel: Kernel | None = None) -> Factor:
     none = np.zeros(projections.shape)
     return Factor(none, none.astype(np.uint32), projections, weights, kernel)
 
@@ -116,18 +116,20 @@ class SketchVariable:
         """Numbers v'x for directions v, (p, F), divided by their size in spreads."""
         scaled = along * self.spread[:, None]
         size = np.sqrt(np.sum(scaled * scaled, axis=0))
-        return _values(scaled / size, weight * size * size)
+        return _landmark_values(scaled / size, weight * size * size)
 
     def factor(self, kernel: Kernel, count: int, rng: np.random.Generator) -> Factor:
         """About so many numbers for a kernel."""
         if has_frequencies(kernel):
-            return _waves(kernel, self.p, count, rng)
+            return _drawn_waves(kernel, self.p, count, rng)
         columns = linear_columns(kernel, self.p)
         if columns is not None:
             return self.linear(columns, count, rng)
         count = min(count, len(self.landmarks))
         scale = self.scale(kernel)
-        return _values(np.zeros((self.p, count)), np.full(count, scale * scale / count), kernel)
+        return _landmark_values(
+            np.zeros((self.p, count)), np.full(count, scale * scale / count), kernel
+        )
 
     def scale(self, kernel: Kernel) -> float:
         """The size of a kernel on the landmarks."""

@@ -47,10 +47,10 @@ def write_bundle(
             f"`{path}` would hold {total >> 20:,} MB, and at most {LARGEST >> 20:,} MB are read "
             "back. Use fewer `frequencies`, or fewer columns."
         )
-    replace_file(path, lambda stream: _write(stream, text, little))
+    replace_file(path, lambda stream: _write_archive(stream, text, little))
 
 
-def _write(stream: BinaryIO, text: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
+def _write_archive(stream: BinaryIO, text: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(zipfile.ZipInfo(HEADER, EPOCH), text, zipfile.ZIP_STORED)
         for name, array in arrays.items():

@@ -86,7 +86,7 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
         _checked_pairs(arrays, len(center)),
     )
     # What would be drawn from the key where this version draws as the one that made the map.
-    sketch.__dict__["drawn"] = _drawn(sketch, data.get("waves"), arrays)
+    sketch.__dict__["drawn"] = _saved_frequencies(sketch, data.get("waves"), arrays)
     if len(sketch.pairs):
         sketch.__dict__["scores"] = _checked_scores(arrays, len(center))
     coordinates = sketch.coordinates
@@ -134,7 +134,7 @@ def _checked_bins(data: Any, edges: NDArray[Any], p: int) -> tuple[ColumnBins, .
     return tuple(found)
 
 
-def _drawn(
+def _saved_frequencies(
     sketch: SketchMap, waves: Any, arrays: Mapping[str, NDArray[Any]]
 ) -> dict[int, Frequencies]:
     turns, weights = _finite_array(arrays, "turns", 2), _finite_array(arrays, "weights", 1)

@@ -45,14 +45,14 @@ def write_profile(profile: Profile, path: str | os.PathLike[str]) -> None:
         "encoding": None if profile.encoding is None else profile.encoding.to_dict(),
         "map": values,
     }
-    ends = np.cumsum([width for width, _ in _widths(profile.map)])[:-1]
+    ends = np.cumsum([width for width, _ in _numbers_of_cells(profile.map)])[:-1]
     features = np.split(profile.cells.features, ends, axis=1)
     small = [_small(part, ("<i2", "<i4", "<i8")) for part in features]
     counts = _small(profile.cells.bins, ("|u1", "<u2", "<u4"))
     write_bundle(path, header, {**arrays, **dict(zip(SUMS, [*small, counts], strict=True))})
 
 
-def _widths(sketch: SketchMap) -> list[tuple[int, int]]:
+def _numbers_of_cells(sketch: SketchMap) -> list[tuple[int, int]]:
     """Numbers of waves, coordinates and pairs of a cell, and the most that a row adds to each."""
     from nosplit._support.loops.sketch import FAR
 
@@ -90,12 +90,12 @@ def read_profile(path: str | os.PathLike[str], encoding: Callable[[Any], Any]) -
             "nosplit wrote it: use that one to read it."
         )
     try:
-        return _profile(header, arrays, encoding)
+        return _profile_from(header, arrays, encoding)
     except (InputError, RecursionError, OverflowError) as error:
         raise FileError(f"`{path}` is damaged: {error}") from error
 
 
-def _profile(
+def _profile_from(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], encoding: Callable[[Any], Any]
 ) -> Profile:
     if set(arrays) != {*ARRAYS, *SUMS}:
@@ -151,7 +151,7 @@ def _tiers(header: Mapping[str, Any]) -> Tiers:
 def _cell_sums(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any]]) -> CellSums:
     """Sums that cells of so many rows can have."""
     *parts, bins = (arrays[name] for name in SUMS)
-    widths = _widths(sketch)
+    widths = _numbers_of_cells(sketch)
     shapes = [(tiers.n_cells, width) for width, _ in widths] + [(tiers.n_cells, sketch.n_bins)]
     if [part.shape for part in (*parts, bins)] != shapes:
         raise InputError(f"sums must be of shapes {shapes}.")

@@ -192,14 +192,14 @@ def check_alike(ours: Profile, theirs: Profile, done: str) -> None:
     """Check that two profiles have the same recipe and no rows in common."""
     if ours.recipe != theirs.recipe or ours.cell_rows != theirs.cell_rows:
         raise InputError(
-            f"Profiles must have the same recipe to be {done}, got {_difference(ours, theirs)}. "
-            "Make one from the rows of the other part: nosplit.profile(rows, like=profile)."
+            f"Profiles must have the same recipe to be {done}, got {_say_difference(ours, theirs)}."
+            " Make one from the rows of the other part: nosplit.profile(rows, like=profile)."
         )
     if set(ours.parts) & set(theirs.parts):
         raise InputError(f"Profiles must be of different rows to be {done}, got the same twice.")
 
 
-def _difference(ours: Profile, theirs: Profile) -> str:
+def _say_difference(ours: Profile, theirs: Profile) -> str:
     """Say what is different about two recipes."""
     if ours.columns != theirs.columns:
         return f"columns {listed(ours.columns)} and {listed(theirs.columns)}"

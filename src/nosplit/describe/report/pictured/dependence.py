@@ -70,7 +70,7 @@ def seen_of_dependence(res: TestResult, x: Any, y: Any, page: PageChoices) -> di
     words = [told, cells] + [said] * bool(said)
     if len(found) > MOST_FIGURES:
         words.append(f"The {MOST_FIGURES} pairs of columns that depend most are shown.")
-    columns = [_drawn(pair, number, page) for number, pair in enumerate(found[:MOST_FIGURES])]
+    columns = [_picture_of(pair, number, page) for number, pair in enumerate(found[:MOST_FIGURES])]
     return {
         "title": "The variables together",
         "words": words,
@@ -158,7 +158,7 @@ def cramers_v(table: Array) -> float:
     return float(min(1.0, np.sqrt(phi / (min(rows, columns) - 1.0))))
 
 
-def _drawn(pair: dict[str, Any], number: int, page: PageChoices) -> dict[str, Any]:
+def _picture_of(pair: dict[str, Any], number: int, page: PageChoices) -> dict[str, Any]:
     a, b = pair["both"]
     x, y = (c.values[pair["there"]] for c in (a, b))
     key, words = f"pair {number}", f"Cramér's V {pair['strength']:.2f}."

@@ -73,14 +73,14 @@ def table_cells(excess: Array, ends: tuple[Array | None, Array | None], *, key: 
         ax.set_xlim(places[0][0], places[0][-1])
         ax.set_ylim(places[1][0], places[1][-1])
         for axis, own, at in zip((ax.xaxis, ax.yaxis), ends, places, strict=True):
-            _ticks(axis, own, at)
+            _mark_cells(axis, own, at)
         ax.set_xlabel("x")
         ax.set_ylabel("y")
 
     return svg_of(draw, SIZE, f"cells {key}")
 
 
-def _ticks(axis: Any, ends: Array | None, places: Array) -> None:
+def _mark_cells(axis: Any, ends: Array | None, places: Array) -> None:
     """Ends of cells of numbers, or the numbers of categories."""
     if ends is None:
         axis.set_ticks(np.arange(1, len(places)))

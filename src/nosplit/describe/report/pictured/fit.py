@@ -47,7 +47,7 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
     columns = [
         {
             "name": printable(names[j]),
-            "words": f"{_size(gaps[j], chance)} {_change_in_words(changes[str(j)].words)}".strip(),
+            "words": _gap_words(gaps[j], chance, changes[str(j)].words),
             "pictures": list(_pictures(rows[:, j], drawn[:, j], f"fit {j}", page.rows)),
         }
         for j in map(int, order[:MOST_FIGURES])
@@ -84,13 +84,10 @@ def _gap(a: Array, b: Array) -> float:
     return float(np.abs(shares[0] - shares[1]).max())
 
 
-def _size(gap: float, chance: float) -> str:
+def _gap_words(gap: float, chance: float, change: str) -> str:
     low = max(0.0, gap - chance)
-    return f"Distribution functions differ by up to {gap:.2f}, at least {low:.2f}."
-
-
-def _change_in_words(words: str) -> str:
-    return "" if "shape" in words else f"From model to sample: {words}."
+    words = f"Distribution functions differ by up to {gap:.2f}, at least {low:.2f}."
+    return words if "shape" in change else f"{words} From model to sample: {change}."
 
 
 def _words_on_gap(gap: float, chance: float, more: bool) -> list[str]:

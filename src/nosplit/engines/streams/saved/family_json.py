@@ -41,8 +41,8 @@ def family_to_plain(state: FamilyState, given: Any) -> dict[str, Any]:
         "waiting": None if waiting is None else [rows_to_plain(side) for side in waiting],
         "scaled": state.scaled,
         "discrete": None if state.discrete is None else list(state.discrete),
-        "map": None if state.bank is None else _map_to_plain(state.bank),
-        "blocks": None if blocks is None else _blocks_to_plain(blocks),
+        "map": None if state.bank is None else _family_map_to_plain(state.bank),
+        "blocks": None if blocks is None else _runs_to_plain(blocks),
         **{name: getattr(state, name) for name in COUNTS},
     }
     return {"kernels": None if state.bank is not None else kernels_to_plain(given), "state": body}
@@ -61,9 +61,9 @@ def family_from_plain(data: Any, flow: FamilyFlow, start: FamilyState) -> Family
     counts = {name: check_int(data.get(name, -1), name, least=0) for name in COUNTS}
     bank = blocks = None
     if data.get("map") is not None:
-        bank = _map_from_plain(data["map"], flow)
-        blocks = _blocks_from_plain(data.get("blocks"), flow.family.width(bank), flow)
-        if rows is None or [side.shape[1] for side in rows] != _widths(bank):
+        bank = _family_map_from_plain(data["map"], flow)
+        blocks = _runs_from_plain(data.get("blocks"), flow.family.width(bank), flow)
+        if rows is None or [side.shape[1] for side in rows] != _map_widths(bank):
             raise InputError("`waiting` must have the columns of the map.")
     return FamilyState(
         waiting=rows,
@@ -84,14 +84,14 @@ def _flags(data: Any) -> tuple[bool, bool] | None:
     return data[0], data[1]
 
 
-def _widths(bank: Any) -> list[int]:
+def _map_widths(bank: Any) -> list[int]:
     return [bank.p] * 2 if isinstance(bank, SteinMap) else [bank.x.p, bank.y.p]
 
 
 # -- maps --------------------------------------------------------------------------------------
 
 
-def _map_to_plain(bank: Any) -> dict[str, Any]:
+def _family_map_to_plain(bank: Any) -> dict[str, Any]:
     if isinstance(bank, SteinMap):
         radial = [k for k in bank.kernels if isinstance(k, Kernel)]
         return {
@@ -116,7 +116,7 @@ def _variable_to_plain(variable: SketchVariable) -> dict[str, Any]:
     }
 
 
-def _map_from_plain(data: Any, flow: FamilyFlow) -> SteinMap | TensorMap:
+def _family_map_from_plain(data: Any, flow: FamilyFlow) -> SteinMap | TensorMap:
     if not isinstance(data, dict):
         raise InputError("`map` must hold a map.")
     kernels = kernels_from_plain(data.get("kernels"))
@@ -157,11 +157,11 @@ def same_bank(one: Any, two: Any) -> bool:
     """Whether two maps make the same numbers."""
     settings = [(type(bank), bank.kernels, bank.frequencies, bank.key) for bank in (one, two)]
     return settings[0] == settings[1] and all(
-        np.array_equal(a, b) for a, b in zip(_arrays(one), _arrays(two), strict=True)
+        np.array_equal(a, b) for a, b in zip(_map_arrays(one), _map_arrays(two), strict=True)
     )
 
 
-def _arrays(bank: Any) -> list[Any]:
+def _map_arrays(bank: Any) -> list[Any]:
     if isinstance(bank, SteinMap):
         return [bank.center, bank.spread, bank.scales]
     return [part for v in (bank.x, bank.y) for part in (v.center, v.spread, v.landmarks)]
@@ -170,7 +170,7 @@ def _arrays(bank: Any) -> list[Any]:
 # -- sums --------------------------------------------------------------------------------------
 
 
-def _blocks_to_plain(blocks: RunSums) -> dict[str, Any]:
+def _runs_to_plain(blocks: RunSums) -> dict[str, Any]:
     return {
         "length": blocks.length,
         "counts": integers_to_plain(blocks.counts[:, None]),
@@ -178,7 +178,7 @@ def _blocks_to_plain(blocks: RunSums) -> dict[str, Any]:
     }
 
 
-def _blocks_from_plain(data: Any, width: int, flow: FamilyFlow) -> RunSums:
+def _runs_from_plain(data: Any, width: int, flow: FamilyFlow) -> RunSums:
     length, counts = counts_from_plain(data, flow.most)
     numbers = integers_from_plain(data.get("numbers"), len(counts), width)
     most = counts.astype(np.float64)[:, None] * LARGEST_NUMBER

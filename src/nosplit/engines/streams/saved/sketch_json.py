@@ -71,7 +71,7 @@ def sketch_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> Sketch
     state = SketchState(
         waiting=waiting, blocks=blocks, encodings=start.encodings, scaled=scaled, **counts
     )
-    _check_rows(state, flow)
+    _check_waiting(state, flow)
     return state
 
 
@@ -83,7 +83,7 @@ def _waiting_from_plain(data: Any) -> Rows | None:
     return tuple(rows_from_plain(side) for side in data)
 
 
-def _check_rows(state: SketchState, flow: SketchFlow) -> None:
+def _check_waiting(state: SketchState, flow: SketchFlow) -> None:
     """Check that rows that wait have reason to."""
     widths = {side.shape[1] for side in state.waiting or ()}
     if state.encoding is not None and widths:

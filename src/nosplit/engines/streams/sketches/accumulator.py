@@ -162,10 +162,10 @@ def _same_scales(one: BlockState, two: BlockState) -> bool:
     """Whether rows of both, if there are any, are or will be on the same scale."""
     if one.waiting is None or two.waiting is None or not (one.scaled and two.scaled):
         return True
-    return _plain(one.encodings) == _plain(two.encodings)
+    return _encodings_to_plain(one.encodings) == _encodings_to_plain(two.encodings)
 
 
-def _plain(encodings: tuple[Encoding | None, ...]) -> list[Any]:
+def _encodings_to_plain(encodings: tuple[Encoding | None, ...]) -> list[Any]:
     return [None if e is None else e.to_dict() for e in encodings]
 
 
@@ -219,7 +219,7 @@ class FamilySketch(SketchingAccumulator):
     # -- files ---------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "encodings": _plain(self._state.encodings)}
+        return {**super()._settings(), "encodings": _encodings_to_plain(self._state.encodings)}
 
     def _body(self) -> dict[str, Any]:
         self._state = self._flow.flush(self._state)

@@ -57,14 +57,16 @@ class BlockSums(BlockCounts):
     def cells(self) -> tuple[CellSums, CellSums]:
         """The cells of x and of y, block by block and slot by slot; not copied."""
         x, y = self._sides
-        return _part(x, 0, len(self) * self.ratio[0]), _part(y, 0, len(self) * self.ratio[1])
+        return _cells_between(x, 0, len(self) * self.ratio[0]), _cells_between(
+            y, 0, len(self) * self.ratio[1]
+        )
 
     @property
     def pairs(self) -> tuple[CellSums, CellSums]:
         """One cell of x and one of y for each block, weighted so that they can be compared."""
         a, b = self.ratio
         x, y = (_summed(s, size) for s, size in zip(self.cells, self.ratio, strict=True))
-        return (x, y) if a == b else (_times(x, b), _times(y, a))
+        return (x, y) if a == b else (_multiplied(x, b), _multiplied(y, a))
 
     @property
     def _sides(self) -> tuple[CellSums, CellSums]:
@@ -102,7 +104,7 @@ class BlockSums(BlockCounts):
         for side, part, size in zip(self._sides, parts, self.ratio, strict=True):
             if len(side.features) < total * size:
                 side = _roomier(side, min(self.most, max(FEW, 2 * total)) * size)
-            _part(side, first * size, total * size).__iadd__(part)
+            _cells_between(side, first * size, total * size).__iadd__(part)
             sides.append(side)
         counts = self._counts_with(first, counts)
         return replace(self, counts=counts, x=sides[0], y=sides[1])
@@ -124,7 +126,7 @@ class BlockSums(BlockCounts):
         return replace(self, counts=counts, x=x, y=y)
 
 
-def _part(sums: CellSums, start: int, stop: int) -> CellSums:
+def _cells_between(sums: CellSums, start: int, stop: int) -> CellSums:
     return CellSums(sums.features[start:stop], sums.bins[start:stop])
 
 
@@ -145,7 +147,7 @@ def _summed(sums: CellSums, size: int) -> CellSums:
     return CellSums(*(p.reshape(-1, size, p.shape[1]).sum(axis=1, dtype=p.dtype) for p in parts))
 
 
-def _times(sums: CellSums, factor: int) -> CellSums:
+def _multiplied(sums: CellSums, factor: int) -> CellSums:
     return CellSums(sums.features * factor, sums.bins * np.int32(factor))
 
 

@@ -19,7 +19,7 @@ from nosplit.engines.torch.pairs.pooled import TILE, TensorPooled
 from nosplit.engines.torch.products import tensor_signed_sums
 from nosplit.kernels.bank import Bank
 
-__all__ = ["TensorRuns", "TensorBlocks", "block_statistics", "tensor_gram"]
+__all__ = ["TensorBlocks", "TensorRuns", "block_statistics", "tensor_gram"]
 
 # Numbers that are worked on in double precision at once.
 AT_ONCE = {"cpu": 1 << 21, "cuda": 1 << 26}
@@ -133,7 +133,7 @@ def tensor_gram(rows: torch.Tensor, bank: Bank, unit: Index) -> torch.Tensor:
     side = TILE["cuda" if rows.is_cuda else "cpu"]
     cuts = [slice(i, min(i + side, N)) for i in range(0, N, side)]
     spans = [slice(int(own[c.start]), int(own[c.stop - 1]) + 1) for c in cuts]
-    shares = None if U == N else [_shares(own[c], sizes, rows) for c in cuts]
+    shares = None if U == N else [_shares_in_means(own[c], sizes, rows) for c in cuts]
     K = torch.zeros((len(bank), U, U), dtype=rows.dtype, device=rows.device)
     for i, (a, left) in enumerate(zip(cuts, spans, strict=True)):
         for j, (b, right) in enumerate(zip(cuts[i:], spans[i:], strict=True), start=i):
@@ -146,7 +146,7 @@ def tensor_gram(rows: torch.Tensor, bank: Bank, unit: Index) -> torch.Tensor:
     return K
 
 
-def _shares(own: Index, sizes: Index, rows: torch.Tensor) -> torch.Tensor:
+def _shares_in_means(own: Index, sizes: Index, rows: torch.Tensor) -> torch.Tensor:
     """The share of each row of a tile in the mean of its unit, (units, rows)."""
     first = int(own[0])
     shares = np.zeros((int(own[-1]) - first + 1, len(own)))
@@ -170,8 +170,8 @@ def block_statistics(
     signs, scale = (2 * weights - 1, 0.25) if even else (weights, 1.0)
     # A unit with itself is no pair: the squares of labels less their means are left out.
     alone = (1.0 - 2.0 * share) * K.diagonal(dim1=1, dim2=2).double()
-    _centre(K, blocks)
-    total = scale * _signed(K, signs)
+    _centre_blocks(K, blocks)
+    total = scale * _signed_values(K, signs)
     total -= torch.cat([part.double() @ alone.T for part in weights.split(1 << 10)])
     total -= K.diagonal(dim1=1, dim2=2).double() @ variance - alone @ share
     K.diagonal(dim1=1, dim2=2).zero_()
@@ -179,17 +179,17 @@ def block_statistics(
     K[:, pairs, pairs + 1] = 0.0  # which no draw changes
     K[:, pairs + 1, pairs] = 0.0
     tau = total / (2.0 * float(np.sqrt(m)))
-    return tau.cpu().numpy(), (_products(K, variance.sqrt()) / (2.0 * m)).cpu().numpy()
+    return tau.cpu().numpy(), (_weighted_products(K, variance.sqrt()) / (2.0 * m)).cpu().numpy()
 
 
-def _centre(K: torch.Tensor, blocks: TensorBlocks) -> None:
+def _centre_blocks(K: torch.Tensor, blocks: TensorBlocks) -> None:
     """Make values those about the means of the blocks of both units, in place."""
     for values in (K, K.transpose(1, 2)):
         for part in values.split(_step(K), dim=2):
             part.copy_(blocks.runs.centred(part.double()))
 
 
-def _signed(K: torch.Tensor, signs: torch.Tensor) -> torch.Tensor:
+def _signed_values(K: torch.Tensor, signs: torch.Tensor) -> torch.Tensor:
     """Sums of values of all pairs of units, times the weights of both, (F, d)."""
     side = TILE["cuda" if K.is_cuda else "cpu"]
     N = K.shape[1]
@@ -202,7 +202,7 @@ def _signed(K: torch.Tensor, signs: torch.Tensor) -> torch.Tensor:
     return total
 
 
-def _products(K: torch.Tensor, root: torch.Tensor) -> torch.Tensor:
+def _weighted_products(K: torch.Tensor, root: torch.Tensor) -> torch.Tensor:
     """Sums of products of weighted values of two kernels, for all of them."""
     step = _step(K)
     total = torch.zeros((len(K), len(K)), dtype=torch.float64, device=K.device)

@@ -32,7 +32,7 @@ class TensorUnits:
 
 
 class UnitDraw(Protocol):
-    """What draws do with units on a device; as `CellDraws` in memory."""
+    """The work of draws on units on a device; as `CellDraws` in memory."""
 
     @property
     def n_units(self) -> int:
@@ -172,7 +172,7 @@ class Looks:
         sums = exact_product(self.weights, units.values, units.largest)
         sums -= self.draws.centre(units.values)
         for some in self._alike(lenses):
-            view = _Several([lenses[i] for i in some], sums.device)
+            view = _SameLenses([lenses[i] for i in some], sums.device)
             along = self.draws.about_mean(view.along(units.values))
             moment, own = along.transpose(1, 2) @ along, (along * along).sum(dim=2)
             size = torch.diagonal(moment, dim1=1, dim2=2).sum(dim=1)
@@ -209,7 +209,7 @@ def _along(numbers: torch.Tensor, lens: Any) -> torch.Tensor:
     return own * lens.axes if lens.axes.ndim == 1 else own @ lens.axes
 
 
-class _Several:
+class _SameLenses:
     """Lenses of one shape on runs of numbers, as tensors."""
 
     def __init__(self, lenses: Sequence[Lens], device: torch.device) -> None:

@@ -74,17 +74,17 @@ def look_under_draws(
     p = pooled.shape[1]
     names = range(p) if owners is None else owners
     numbers = [j for j in range(p) if j not in set(categorical)]
-    tau, cov = _spectral(looks, pooled[:, numbers] if categorical else pooled)
+    tau, cov = _spectral_looks(looks, pooled[:, numbers] if categorical else pooled)
     bins = _fit(pooled, set(categorical))
     places = _places(pooled, bins)
-    columns = _columns(looks, bins, places, names)
+    columns = _column_looks(looks, bins, places, names)
     pairs = None
     if categorical and 1 < p <= MOST_COLUMNS:
-        pairs = _pairs(looks, bins, places, names)
+        pairs = _pair_looks(looks, bins, places, names)
     return Seen(tau, cov, columns, pairs)
 
 
-def _spectral(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
+def _spectral_looks(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
     if not pooled.shape[1]:
         return NOTHING
@@ -143,7 +143,7 @@ def _places(pooled: torch.Tensor, bins: Sequence[ColumnBins]) -> torch.Tensor:
     return torch.where(known, places, last).T
 
 
-def _columns(
+def _column_looks(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
 ) -> ColumnDraws:
     groups = column_groups(bins, max(512, min(8192, COUNTS // looks.bytes_a_bin(len(places)))))
@@ -174,7 +174,7 @@ def _group(
     return looks.columns(units, lenses, which)
 
 
-def _pairs(
+def _pair_looks(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
 ) -> ColumnDraws:
     """Products of the scores of pairs of columns that do not belong together."""

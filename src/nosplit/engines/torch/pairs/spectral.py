@@ -77,7 +77,7 @@ def _of_scale(rows: torch.Tensor, *, medians: bool) -> list[tuple[torch.Tensor, 
         for most in (n_landmarks(n), SCALE_ROWS)
     )
     landmarks = rows[marks]
-    distances = _distances(rows[some], landmarks).T.cpu().numpy()
+    distances = _exact_distances(rows[some], landmarks).T.cpu().numpy()
     found = []
     for width in widths_of(distances, medians=medians):
         K = tensor_kernel_values([Gaussian(width)], "tile", rows, landmarks)[0]
@@ -85,7 +85,7 @@ def _of_scale(rows: torch.Tensor, *, medians: bool) -> list[tuple[torch.Tensor, 
     return found
 
 
-def _distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def _exact_distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
 
 

@@ -108,11 +108,11 @@ def _value(kernel: Kernel, bases: _Bases) -> torch.Tensor:
             k, c = _value(numbers, bases), _value(categories, bases)
             return k + c + k * c
         case FittedSpectral() if kernel.basis is not None:
-            return _spectral(kernel, bases)
+            return _spectral_values(kernel, bases)
     return _called(kernel, bases)
 
 
-def _spectral(kernel: FittedSpectral, bases: _Bases) -> torch.Tensor:
+def _spectral_values(kernel: FittedSpectral, bases: _Bases) -> torch.Tensor:
     """A flattened kernel, by its features at landmarks: in double, as small eigenvalues ask for."""
     basis, device = kernel.basis, bases.a.device
     assert basis is not None

@@ -40,7 +40,7 @@ def rows_by_cell(deal: Deal, device: torch.device) -> torch.Tensor:
         from nosplit.engines.torch.fused.dealing import rows_at
 
         return rows_at(deal, inverse_rounds(deal), device)
-    return _walked(places, deal, _before)
+    return _walked(places, deal, _inverse)
 
 
 def _walked(values: torch.Tensor, deal: Deal, step: Step) -> torch.Tensor:
@@ -61,7 +61,7 @@ def _after(values: torch.Tensor, deal: Deal) -> torch.Tensor:
     return values
 
 
-def _before(values: torch.Tensor, deal: Deal) -> torch.Tensor:
+def _inverse(values: torch.Tensor, deal: Deal) -> torch.Tensor:
     """The inverse of `_after`."""
     mask, half = (1 << deal.bits) - 1, (deal.bits + 1) // 2
     for added, factor in inverse_rounds(deal):
