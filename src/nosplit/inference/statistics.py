@@ -113,7 +113,7 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
     """
     chosen = method or Adaptive()
     SKETCHES.check_method(chosen)
-    if not any(map(np.any, _seen(drawn))):
+    if not any(map(np.any, _all_statistics(drawn))):
         flips = Flips(np.zeros(len(drawn.tau)))
         return replace(_no_evidence(chosen, drawn.tau.shape[1], drawn.n_pairs, flips), pairs=pairs)
     _check_drawn(drawn)
@@ -123,7 +123,7 @@ def test_draws(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Out
 test_draws.__test__ = False  # type: ignore[attr-defined]
 
 
-def _seen(drawn: DrawnStatistics) -> Iterator[Array]:
+def _all_statistics(drawn: DrawnStatistics) -> Iterator[Array]:
     """All statistics under every draw."""
     yield from (drawn.tau, drawn.flat_tau)
     for part in (drawn.columns, drawn.pairs):

@@ -131,7 +131,7 @@ class ScoredSample:
         if isinstance(plan.pairing, Sketch):
             return self._by_sketch(plan, rng, workers)
         if kind == SIMULATE and isinstance(model, SamplingModel):
-            again = _sampled(model, len(self.x), rng, self.scaling[0], asked.kernels)
+            again = _samples_of_model(model, len(self.x), rng, self.scaling[0], asked.kernels)
             method = settle(asked.method, plan.calibration)
             outcome = simulate(units, again.__next__, method, plan, workers, progress)
         else:
@@ -224,7 +224,7 @@ def _chain(
     return chain_units(replace(rows, bank=one))
 
 
-def _sampled(
+def _samples_of_model(
     model: SamplingModel,
     n: int,
     rng: np.random.Generator,

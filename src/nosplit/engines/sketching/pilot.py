@@ -143,7 +143,7 @@ def _encoded_pilot(
     """Fit the encoding; and the pilot rows of both samples as numbers."""
     if options.idle and not any(source.table for source in pilot):
         rows = [_as_numbers(source, None) for source in pilot]
-        _check_widths(names, rows)
+        _check_pilot_widths(names, rows)
         for part, deal, name in zip(rows, (layout.x, layout.y), names, strict=True):
             check_read(part, name, deal.pilot_rows())
         return None, np.concatenate(rows)
@@ -157,7 +157,7 @@ def _encoded_pilot(
     return encoding, np.concatenate(read.rows(encoding))
 
 
-def _check_widths(names: tuple[str, str], rows: list[NDArray[Any]]) -> None:
+def _check_pilot_widths(names: tuple[str, str], rows: list[NDArray[Any]]) -> None:
     if rows[0].shape[1] != rows[1].shape[1]:
         raise InputError(
             f"`{names[0]}` and `{names[1]}` must have the same number of columns, got "
