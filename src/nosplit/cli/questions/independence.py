@@ -89,7 +89,7 @@ def independence(
     # The column of strata comes with the first variable.
     wanted = (x if x is None or strata is None else [*x, strata]), y
     left, right = (
-        _variable(_picked_columns(table, names, f, option), categories in (option[2:], "both"))
+        _variable(_columns_or_places(table, names, f, option), categories in (option[2:], "both"))
         for table, names, f, option in zip(tables, wanted, files, ("--x", "--y"), strict=True)
     )
     result = quietly(
@@ -121,7 +121,7 @@ def _both_named(x: list[str] | None, y: list[str] | None) -> str:
     return " and ".join(", ".join(names or []) for names in (x, y))
 
 
-def _picked_columns(rows: Any, names: list[str] | None, file: File, option: str) -> Any:
+def _columns_or_places(rows: Any, names: list[str] | None, file: File, option: str) -> Any:
     """Some columns of a table, or of an array by their places."""
     if names is None:
         return rows
