@@ -7,8 +7,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 from nosplit import goodness_of_fit_test, independence_test, models
+from nosplit.data.files.opening import open_source
+from nosplit.data.files.source import ColumnsOf
+from nosplit.data.files.whole import by_position
 
 
 @pytest.fixture
@@ -36,6 +40,31 @@ def test_independence_of_columns_of_one_file(run, flights):
     assert out.startswith("flights.csv: distance, air_time and carrier\nNo evidence")
     code, out, _ = run("independence", "flights.csv", "semi.csv", "--x", "delay", "--y", "air_time")
     assert out.startswith("delay of flights.csv and air_time of semi.csv\n")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npy"])
+def test_columns_of_one_large_file_are_read_in_passes(run, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.normal(size=(1000, 3)), columns=["a", "b", "c"])
+    table["b"] = table["a"] ** 2 + table["b"]
+    names = ("0", "1") if kind == "npy" else ("a", "b")
+    if kind == "npy":
+        np.save("all.npy", table.to_numpy())
+        both = table.to_numpy()[:, :1], table.to_numpy()[:, 1:2]
+    else:
+        getattr(table, f"to_{kind}")(f"all.{kind}", index=False)
+        both = table[["a"]], table[["b"]]
+    asked = ("independence", f"all.{kind}", "--x", names[0], "--y", names[1], "--json")
+    alone = independence_test(*both, pairs="sketch")
+    monkeypatch.setattr("nosplit.data.files.whole.SMALL", 1000)
+    monkeypatch.setattr("nosplit.data.files.source.LARGE", 1000)
+    code, out, err = run(*asked, "--pairs", "sketch")
+    assert code == 0, err
+    assert json.loads(out)["pvalue"] == alone.pvalue
+    assert json.loads(out)["n_used"] == alone.n_used
+    some = open_source(ColumnsOf(f"all.{kind}", names[::-1])).whole()
+    assert_allclose(by_position(some, "all")[:, 1], table["a"])
 
 
 def test_independence_iv(run, flights):

@@ -18,6 +18,8 @@ from nosplit.cli.shared.files import File, all_or_some, text_file, unless_large
 from nosplit.cli.shared.parsing import parse_pairs
 from nosplit.cli.shared.printing import check_report, finish, quietly, write_report
 from nosplit.cli.shared.words import named
+from nosplit.data.files.opening import open_source
+from nosplit.data.files.source import ColumnsOf
 from nosplit.errors import InputError
 
 __all__ = ["independence"]
@@ -79,18 +81,21 @@ def independence(
         raise InputError(f"`--categories` must be none, x, y or both, got {categories!r}.")
     if second is None and not (x and y):
         raise InputError("`--x` and `--y` must name columns if both variables are in one file.")
-    files = [text_file(f, sep, decimal, encoding) for f in (first, second or first)]
-    if x or y or strata or categories != "none":  # columns are picked from the rows
+    # The column of strata comes with the first variable.
+    wanted = (x if x is None or strata is None else [*x, strata]), y
+    files = [
+        _columns_of(text_file(f, sep, decimal, encoding), names, option)
+        for f, names, option in zip((first, second or first), wanted, ("--x", "--y"), strict=True)
+    ]
+    if strata or categories != "none":  # these need all rows
         tables = [all_or_some(f, rows, seed) for f in files]
     else:
         tables = unless_large(files, rows, seed)
     if rows is not None and second is not None and len(tables[0]) != len(tables[1]):
         raise InputError("`--sample` needs files of as many rows, observed together.")
-    # The column of strata comes with the first variable.
-    wanted = (x if x is None or strata is None else [*x, strata]), y
     left, right = (
-        _variable(_columns_or_places(table, names, f, option), categories in (option[2:], "both"))
-        for table, names, f, option in zip(tables, wanted, files, ("--x", "--y"), strict=True)
+        _variable(table, categories in (name, "both"))
+        for table, name in zip(tables, "xy", strict=True)
     )
     result = quietly(
         nosplit.independence_test,
@@ -121,13 +126,12 @@ def _both_named(x: list[str] | None, y: list[str] | None) -> str:
     return " and ".join(", ".join(names or []) for names in (x, y))
 
 
-def _columns_or_places(rows: Any, names: list[str] | None, file: File, option: str) -> Any:
-    """Some columns of a table, or of an array by their places."""
+def _columns_of(file: File, names: list[str] | None, option: str) -> File:
+    """Some columns of a file by their names, or of an array by their places."""
     if names is None:
-        return rows
-    known = (
-        list(map(str, range(rows.shape[1]))) if isinstance(rows, np.ndarray) else rows.column_names
-    )
+        return file
+    source = open_source(file)
+    known = source.names or tuple(map(str, range(source.width)))
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -136,7 +140,7 @@ def _columns_or_places(rows: Any, names: list[str] | None, file: File, option: s
                 f"`{option}` must name columns of `{file}`, which has {listed(known)}, got "
                 f"{name!r}.{hint}"
             )
-    return rows[:, list(map(int, names))] if isinstance(rows, np.ndarray) else rows.select(names)
+    return ColumnsOf(file, tuple(names))
 
 
 def _variable(rows: Any, categories: bool) -> Any:

@@ -20,7 +20,7 @@ from nosplit.data.files.feather import open_feather
 from nosplit.data.files.json import open_json
 from nosplit.data.files.npy import open_npy, open_npz
 from nosplit.data.files.parquet import open_parquet
-from nosplit.data.files.source import Source, reading
+from nosplit.data.files.source import ColumnsOf, SomeColumns, Source, reading
 from nosplit.errors import InputError
 
 __all__ = ["is_path", "open_source", "said_of"]
@@ -61,6 +61,8 @@ def open_source(path: str | os.PathLike[str]) -> Source:
     ...     source.names, len(source.whole())
     (('height', 'weight'), 2)
     """
+    if isinstance(path, ColumnsOf):
+        return SomeColumns(open_source(path.path), path.columns)
     text = os.fspath(path)
     with reading(text, "file"):
         several = None if isinstance(path, Csv) else _parquet_files(text)

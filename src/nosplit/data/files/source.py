@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from nosplit._support.checks import repeated
+from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
 from nosplit.errors import InputError
 
 __all__ = [
     "MOST_COLUMNS",
+    "ColumnsOf",
+    "SomeColumns",
     "Source",
     "Strand",
     "arrow_path",
@@ -26,6 +31,8 @@ __all__ = [
 
 # Columns of the widest file that is read: more are a slip of the separator, or an attack.
 MOST_COLUMNS = 100_000
+# Values of a file from which on a part of its columns is read in batches, and of one of these.
+LARGE, AT_ONCE = 1 << 24, 1 << 20
 
 
 def arrow_path(file: Path) -> str:
@@ -91,6 +98,80 @@ class Source(Protocol):
             format allows. The rows of a batch are not shuffled. By default, in order.
         """
         ...
+
+
+@dataclass(frozen=True)
+class ColumnsOf(os.PathLike[str]):
+    """The name of a file of which some columns are read; it goes wherever names of files go."""
+
+    path: str | os.PathLike[str]
+    columns: tuple[str, ...]
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class SomeColumns:
+    """Some columns of a file, by their names; those of an array by their places."""
+
+    source: Source
+    columns: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The path as it was given."""
+        return self.source.path
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.source.n_rows
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def n_values(self) -> int:
+        """Values of these columns."""
+        return self.source.n_values * self.width // self.source.width
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have some."""
+        return None if self.source.names is None else self.columns
+
+    def whole(self) -> Any:
+        """All rows; of large files the other columns are never in memory."""
+        if self.source.n_values <= LARGE:
+            return self._picked(self.source.whole())
+        parts = list(self.batches(max(1024, AT_ONCE // self.source.width)))
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        return extra("pyarrow", "tables").concat_tables(parts)
+
+    def batches(
+        self,
+        rows: int,
+        columns: Sequence[str] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[Any]:
+        """The rows in batches, of these columns or of some of them."""
+        wanted = columns or (None if self.source.names is None else self.columns)
+        for batch in self.source.batches(rows, wanted, rng):
+            yield self._picked(batch) if columns is None else batch
+
+    def _picked(self, batch: Any) -> Any:
+        if self._places is not None:
+            return np.ascontiguousarray(batch[:, self._places])
+        return batch.select(list(self.columns))
+
+    @cached_property
+    def _places(self) -> list[int] | None:
+        """Places of the columns where batches are arrays."""
+        return None if self.source.names is not None else [int(c) for c in self.columns]
 
 
 def in_turn(strands: Sequence[Strand]) -> Iterator[list[Any]]:

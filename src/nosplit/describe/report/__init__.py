@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from nosplit._support.checks import check_alpha, check_flag
-from nosplit.data.files.opening import is_path
 from nosplit.describe.explain import explain, stratified
 from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
@@ -50,7 +49,7 @@ def report(
     x, y : array_like, table or path, optional
         The data of the test, as it was given to it: two samples, two variables, or a sample and its
         model. Without it the report says nothing of columns and rows; of files that are too large
-        to be read whole, it looks at some rows.
+        to be read whole, it draws some of their rows.
     path : path-like
         Where to write it. A file that is there is replaced.
     alpha : float
@@ -88,7 +87,8 @@ def report(
     """
     if not isinstance(res, TestResult):
         raise InputError(f"`res` must be a TestResult, got {type(res).__name__}.")
-    files = (str(x), str(y)) if is_path(x) and is_path(y) else None
+    named = all(isinstance(value, str | Path) for value in (x, y))
+    files = (str(x), str(y)) if named else None
     page = _decided(alpha, rows, title, labels or files or ("x", "y"), options, files)
     target = check_target(path)
     return write(render(context(res, page) | _data_parts(res, x, y, names, page)), target)
