@@ -13,6 +13,7 @@ from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.eigenbases import default_eigenbases, sorted_rows
+from nosplit.sketch import rows as rows_module
 from nosplit.sketch.bins import fit_bins
 from nosplit.sketch.rows import column_counts, fit_pooled, look_at_rows, number_of_bins, places_of
 from nosplit.sketch.swaps import Swaps
@@ -334,3 +335,15 @@ def test_power_of_a_dependence(m):
         y[:, 1] = 0.8 * np.sin(4 * y[:, 0]) * np.sqrt(2) + 0.6 * y[:, 1] * 0.5
         found += two_sample_test(x, y, rng=t, calibration=Exact(199)).reject()
     assert found >= 7
+
+
+def test_bins_of_few_rows_are_those_of_the_compiled_loop(monkeypatch):
+    rng = np.random.default_rng(3)
+    numbers, codes = rng.normal(size=(400, 2)).round(1), rng.integers(0, 9, size=(400, 2))
+    bins = fit_pooled(np.hstack([numbers, codes]).astype(float), {2, 3})
+    far = np.array([[-np.inf, np.inf, -3.0, 2.5], [99.0, -99.0, 400.0, 8.0]])
+    pooled = np.vstack([np.hstack([numbers, codes + 1]), far])
+    few = places_of(pooled, bins)
+    monkeypatch.setattr(rows_module, "FEW", 0)
+    assert np.array_equal(few, places_of(pooled, bins))
+    assert few.max(axis=0).min() > 5

@@ -35,9 +35,9 @@ def test_said_once_and_to_somebody(monkeypatch, watched):
 def test_second_process_compiles_nothing(tmp_path):
     """What the first process compiled is loaded by the second."""
     program = (
-        "import numpy as np; from nosplit._support.loops.nnls import _solve_many, solve_batch; "
+        "import numpy as np; from nosplit._support.loops.nnls import _solve, solve_batch; "
         "solve_batch(np.eye(2)[None], np.ones((1, 2))); "
-        "print(sum(_solve_many.stats.cache_hits.values()))"
+        "print(sum(_solve.stats.cache_hits.values()))"
     )
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     (tmp_path / "cache").mkdir(mode=0o700)

@@ -26,6 +26,8 @@ from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 __all__ = ["MOST_ROWS", "Grouped", "Paired", "two_sample_units"]
 
 SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+# Pairs whose base quantities are found together: what a core's second cache holds.
+AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,25 +104,45 @@ class Paired(UnitRange):
 
     def _aligned(self, job: Aligned | Band) -> Array:
         """Values of pairs that are not a tile."""
-        bank, m = self.bank, job.n_pairs
+        bank, m, index = self.bank, job.n_pairs, self._index(job)
         h = np.empty((len(bank), m))
         if bank.operations or bank.linear:
-            from nosplit._support.loops.values import two_sample_values
-
-            two_sample_values(*self._compiled(job), h, 0, m)
+            for start in range(0, m, AT_ONCE):
+                self._fill_some(index[:, start : start + AT_ONCE], h, start)
         if bank.others:
-            ia, ib, ja, jb = self._index(job)
+            ia, ib, ja, jb = index
             xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
             pairs = (xa, xb), (xa, yb), (ya, yb), (ya, xb)
             for u, k in bank.called("aligned", pairs):
                 h[u] = (k[0] - k[1]) + (k[2] - k[3])
         return h
 
+    def _fill_some(self, index: Index, h: Array, start: int) -> None:
+        """Values of some pairs by the compiled loops, into h from column `start` on."""
+        from nosplit._support.loops.bases import touch, two_sample_bases
+
+        bank, m, (ia, ib, ja, jb) = self.bank, index.shape[1], index
+        (sq, l1, dot), cross = bank.empty_bases(4, m), np.empty(m)
+        if self._scattered:
+            for sample, rows in ((self.x, ia), (self.x, ib), (self.y, ja), (self.y, jb)):
+                touch(sample, rows)
+        want, linear = bank.want, bool(bank.linear)
+        two_sample_bases(self.x, ia, ib, self.y, ja, jb, want, linear, sq, l1, dot, cross)
+        bank.evaluate((sq, l1, dot), SIGNS, h, start, m)
+        if not np.isfinite(sq.sum() + l1.sum()):  # a bounded kernel would hide it
+            h[:, start] = np.nan
+        h[bank.linear, start : start + m] = cross
+
+    @property
+    def _scattered(self) -> bool:
+        """Whether rows are taken in another order than they lie in."""
+        return not Natural() == self.x_order == self.y_order
+
     def _compiled(self, job: Aligned | Band) -> tuple[Any, ...]:
         """Arguments of the compiled loops."""
         from nosplit._support.loops.values import two_sample_room
 
-        bank, scattered = self.bank, not Natural() == self.x_order == self.y_order
+        bank, scattered = self.bank, self._scattered
         if isinstance(job, Band) or scattered:
             index, listed = self._index(job), True
         else:

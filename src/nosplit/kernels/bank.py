@@ -150,12 +150,24 @@ class Bank:
             np.array([o.kernel for o in ops], dtype=np.int64),
         )
 
-    def evaluate(self, bases: Sequence[Array], weights: Array, out: Array) -> None:
-        """Rows of `out`, (d, M), that the program covers, from base quantities, (C, M) each."""
-        if self.operations:
-            from nosplit._support.loops.values import evaluate, room_for
+    def evaluate(
+        self, bases: Sequence[Array], weights: Array, out: Array, at: int = 0, pairs: int = -1
+    ) -> None:
+        """Rows of `out`, (d, M), that the program covers, from base quantities, (C, M) each.
 
-            evaluate(self.program, *bases, weights, room_for(), out, 0, out.shape[1])
+        Of the first pairs, into `out` from column `at` on; of all, unless it says how many.
+        """
+        if not self.operations:
+            return
+        from nosplit._support.loops.values import evaluate, evaluate_others, room_for
+
+        sq, l1, dot = bases
+        more = weights, room_for(), out, at, out.shape[1] if pairs < 0 else pairs
+        exponentials = {o.chains for o in self.operations}
+        if True in exponentials:
+            evaluate(self.program, sq, l1, *more)
+        if False in exponentials:
+            evaluate_others(self.program, sq, dot, *more)
 
     def empty_bases(self, combinations: int, pairs: int) -> tuple[Array, Array, Array]:
         """Room for the base quantities that are wanted."""

@@ -48,6 +48,8 @@ __all__ = [
 ROWS_A_CATEGORY, ALL_BINS, FEWEST_BINS = 10, 8192, 16
 # Bins whose counts are kept at once.
 GROUP = 4096
+# Numbers of which the bins are found without compiled loops.
+FEW = 1 << 16
 # Statistics of no kernels, and their covariance matrix.
 NOTHING = np.zeros((0, 0)), np.zeros((0, 0))
 # Columns up to which pairs of them are looked at.
@@ -221,12 +223,25 @@ def fit_pooled(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
 
 def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
     """Number of the bin of every column of each row."""
-    from nosplit._support.loops.sketch import bin_places
-
     edges, _, counted = edge_table(bins)
     places = np.empty(pooled.shape, np.uint8)
+    if pooled.size <= FEW:
+        for j, values in enumerate(pooled.T):
+            places[:, j] = _places_in(edges[j], int(counted[j]), values)
+        return places
+    from nosplit._support.loops.sketch import bin_places
+
     bin_places(pooled, np.arange(len(pooled)), edges, counted, places)
     return places
+
+
+def _places_in(edges: Array, categories: int, values: Array) -> NDArray[np.intp]:
+    """What `bin_places` finds in a column; without a compiler, which the first test waits for."""
+    places = np.searchsorted(edges, values)
+    if categories < 0:
+        return places
+    known = (places < categories) & (edges[np.minimum(places, len(edges) - 1)] == values)
+    return np.where(known, places, categories)
 
 
 def _column_statistics(

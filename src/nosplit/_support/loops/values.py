@@ -21,16 +21,16 @@ __all__ = [
     "MATERN32",
     "add_block",
     "evaluate",
+    "evaluate_others",
     "exp",
     "room_for",
     "scatter",
     "square",
     "two_sample_moments",
     "two_sample_room",
-    "two_sample_values",
 ]
 
-# Operations of `evaluate`; the profile of each is written beside it there.
+# Operations of `evaluate` and `evaluate_others`; the profile of each is written beside it there.
 GAUSSIAN, LAPLACE, IMQ, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
 
 _LOG2E = 1.4426950408889634
@@ -51,12 +51,12 @@ def room_for() -> Any:
 
 
 def two_sample_room() -> tuple[Any, ...]:
-    """Scratch space for `two_sample_values` and `two_sample_moments`."""
+    """Scratch space for `two_sample_moments`."""
     signs = np.array([[1.0], [1.0], [-1.0], [-1.0]])
     return signs, *np.empty((3, 4, BLOCK)), np.empty(BLOCK), room_for()
 
 
-@compiled
+@compiled_inner
 def exp(x: Any, scale: float, out: Any) -> None:
     """exp(-scale * x) for x >= 0: range reduction, a polynomial, then the exponent's bits.
 
@@ -85,47 +85,8 @@ def exp(x: Any, scale: float, out: Any) -> None:
 
 
 @compiled_inner
-def _kernel_profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
-    """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
-    if kind in (GAUSSIAN, LAPLACE):
-        exp(q, p1, out)
-    elif kind == IMQ:
-        if p2 == -0.5:
-            for i in range(q.size):
-                out[i] = 1.0 / np.sqrt(1.0 + p1 * q[i])
-        else:
-            for i in range(q.size):
-                out[i] = (1.0 + p1 * q[i]) ** p2
-    elif kind == POLYNOMIAL:
-        for i in range(q.size):
-            base = q[i] + p2
-            value, left = 1.0, int(p1)
-            while left:
-                if left & 1:
-                    value *= base
-                base *= base
-                left >>= 1
-            out[i] = value
-    else:
-        s = np.sqrt(q)
-        exp(s, p1, out)
-        if kind == MATERN32:
-            for i in range(q.size):
-                out[i] *= 1.0 + p1 * s[i]
-        elif kind == MATERN52:
-            for i in range(q.size):
-                z = p1 * s[i]
-                out[i] *= 1.0 + z + z * z / 3.0
-
-
-@compiled
 def square(value: Any, times: int, out: Any) -> None:
     """Value to the power 2^times."""
-    if times == 2:
-        for i in range(value.size):
-            square = value[i] * value[i]
-            out[i] = square * square
-        return
     for i in range(value.size):
         out[i] = value[i] * value[i]
     for _ in range(times - 1):
@@ -134,27 +95,28 @@ def square(value: Any, times: int, out: Any) -> None:
 
 
 @compiled_inner
-def _combine(value: Any, size: int, weights: Any, first: int, start: int, target: Any) -> None:
-    """Target += Σ_c weights[c] value[c], for the combinations of a group."""
-    constant = weights.shape[1] == 1
-    if constant and weights.shape[0] == 4:
-        # x-x', y-y', x-y', y-x', in an order that leaves exactly 0 where x = y or x' = y'.
-        a, b = value[:size], value[size : 2 * size]
-        c, d = value[2 * size : 3 * size], value[3 * size : 4 * size]
-        w = weights[:, 0]
-        for i in range(size):
-            target[i] += (w[0] * a[i] + w[2] * c[i]) + (w[1] * b[i] + w[3] * d[i])
-        return
-    for c in range(value.size // size):
-        part = value[c * size : (c + 1) * size]
-        if constant:
-            weight = weights[first + c, 0]
-            for i in range(size):
-                target[i] += weight * part[i]
-        else:
-            weight_of = weights[first + c, start : start + size]
-            for i in range(size):
-                target[i] += weight_of[i] * part[i]
+def _combine_four(value: Any, size: int, weights: Any, target: Any) -> None:
+    """Target += Σ_c weights[c] value[c], for the four combinations of two pairs of rows.
+
+    x-x', y-y', x-y', y-x', in an order that leaves exactly 0 where x = y or x' = y'.
+    """
+    a, b = value[:size], value[size : 2 * size]
+    c, d = value[2 * size : 3 * size], value[3 * size : 4 * size]
+    w0, w1, w2, w3 = weights[0, 0], weights[1, 0], weights[2, 0], weights[3, 0]
+    for i in range(size):
+        target[i] += (w0 * a[i] + w2 * c[i]) + (w1 * b[i] + w3 * d[i])
+
+
+@compiled_inner
+def _combine(value: Any, weights: Any, target: Any) -> None:
+    """Target += weights · value, for one combination; one weight for all pairs, or one for each."""
+    if weights.size == 1:
+        weight = weights[0]
+        for i in range(target.size):
+            target[i] += weight * value[i]
+    else:
+        for i in range(target.size):
+            target[i] += weights[i] * value[i]
 
 
 @compiled_inner
@@ -211,6 +173,88 @@ def evaluate(
     program: Any,
     sq: Any,
     l1: Any,
+    weights: Any,
+    room: Any,
+    h: Any,
+    h_at: int,
+    pairs: int,
+) -> None:
+    """Exponential kernels summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
+
+    For the first `pairs` columns of the base quantities, into h from column `h_at` on. Operation
+    SQUARED takes the kernel before to the power 2^p1: one exponential serves a whole grid of
+    bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair. Kernels that
+    are no exponentials are passed over: `evaluate_others` is compiled only where there are some.
+    """
+    kinds, _, p1, _, rows = program
+    C, constant = weights.shape[0], weights.shape[1] == 1
+    four = constant and C == 4
+    for at in range(0, pairs, BLOCK):
+        size = min(BLOCK, pairs - at)
+        for first in range(0, C, GROUP):
+            group = min(GROUP, C - first)
+            for u in range(kinds.size):
+                if LAPLACE < kinds[u] < SQUARED:
+                    continue
+                value, before = room[u % 2], room[1 - u % 2]
+                target = h[rows[u], h_at + at : h_at + at + size]
+                if first == 0:
+                    for i in range(size):
+                        target[i] = 0.0
+                if kinds[u] == SQUARED:
+                    if four and p1[u] == 2.0:
+                        _fourth_powers(before, size, value, weights, target)
+                        continue
+                    square(before[: group * size], int(p1[u]), value)
+                else:
+                    source = sq if kinds[u] == GAUSSIAN else l1
+                    for c in range(group):
+                        exp(source[first + c, at : at + size], p1[u], value[c * size :])
+                if four:
+                    _combine_four(value, size, weights, target)
+                    continue
+                for c in range(group):
+                    weight = weights[first + c] if constant else weights[first + c, at:]
+                    _combine(value[c * size :], weight, target)
+
+
+@compiled_inner
+def _kernel_profile(kind: int, p1: float, p2: float, q: Any, out: Any) -> None:
+    """One kernel's values from its base quantities; p1 is a scale, p2 an exponent or offset."""
+    if kind == IMQ:
+        if p2 == -0.5:
+            for i in range(q.size):
+                out[i] = 1.0 / np.sqrt(1.0 + p1 * q[i])
+        else:
+            for i in range(q.size):
+                out[i] = (1.0 + p1 * q[i]) ** p2
+    elif kind == POLYNOMIAL:
+        for i in range(q.size):
+            base = q[i] + p2
+            value, left = 1.0, int(p1)
+            while left:
+                if left & 1:
+                    value *= base
+                base *= base
+                left >>= 1
+            out[i] = value
+    else:
+        for i in range(q.size):
+            out[i] = np.sqrt(q[i])
+        exp(out, p1, out)
+        if kind == MATERN32:
+            for i in range(q.size):
+                out[i] *= 1.0 + p1 * np.sqrt(q[i])
+        elif kind == MATERN52:
+            for i in range(q.size):
+                z = p1 * np.sqrt(q[i])
+                out[i] *= 1.0 + z + z * z / 3.0
+
+
+@compiled
+def evaluate_others(
+    program: Any,
+    sq: Any,
     dot: Any,
     weights: Any,
     room: Any,
@@ -218,35 +262,29 @@ def evaluate(
     h_at: int,
     pairs: int,
 ) -> None:
-    """Kernel values summed over combinations: h[rows[u], m] = Σ_c weights[c, m] k_u(c, m).
-
-    For the first `pairs` columns of the base quantities, into h from column `h_at` on. Operation
-    SQUARED takes the kernel before to the power 2^p1: one exponential serves a whole grid of
-    bandwidths. `weights` is (C, M), or (C, 1) where they do not depend on the pair.
-    """
+    """As `evaluate`, for the kernels that are no exponentials of their base quantities."""
     kinds, base_of, p1, p2, rows = program
-    four = weights.shape == (4, 1)
+    C, constant, value = weights.shape[0], weights.shape[1] == 1, room[0]
     for at in range(0, pairs, BLOCK):
         size = min(BLOCK, pairs - at)
-        out = slice(h_at + at, h_at + at + size)
         for u in range(kinds.size):
-            h[rows[u], out] = 0.0
-        for first in range(0, weights.shape[0], GROUP):
-            group = min(GROUP, weights.shape[0] - first)
-            for u in range(kinds.size):
-                value, before = room[u % 2, : group * size], room[1 - u % 2, : group * size]
-                target = h[rows[u], out]
-                if kinds[u] == SQUARED:
-                    if four and p1[u] == 2.0:
-                        _fourth_powers(before, size, value, weights, target)
-                        continue
-                    square(before, int(p1[u]), value)
-                else:
-                    source = sq if base_of[u] == SQ else (l1 if base_of[u] == L1 else dot)
-                    for c in range(group):
-                        q = source[first + c, at : at + size]
-                        _kernel_profile(kinds[u], p1[u], p2[u], q, value[c * size : (c + 1) * size])
-                _combine(value, size, weights, first, at, target)
+            if kinds[u] <= LAPLACE or kinds[u] == SQUARED:
+                continue
+            source = sq if base_of[u] == SQ else dot
+            target = h[rows[u], h_at + at : h_at + at + size]
+            for i in range(size):
+                target[i] = 0.0
+            for first in range(0, C, GROUP):
+                group = min(GROUP, C - first)
+                for c in range(group):
+                    q = source[first + c, at : at + size]
+                    _kernel_profile(kinds[u], p1[u], p2[u], q, value[c * size : (c + 1) * size])
+                if constant and C == 4:
+                    _combine_four(value, size, weights, target)
+                    continue
+                for c in range(group):
+                    weight = weights[first + c] if constant else weights[first + c, at:]
+                    _combine(value[c * size :], weight, target)
 
 
 @compiled_fast
@@ -277,43 +315,6 @@ def _rows_of_pairs(index: Any, listed: bool, at: int, size: int, rows: Any) -> N
 
 
 @compiled
-def two_sample_values(
-    x: Any,
-    y: Any,
-    index: Any,
-    listed: bool,
-    scattered: bool,
-    want: Any,
-    linear: Any,
-    program: Any,
-    room: Any,
-    h: Any,
-    first: int,
-    last: int,
-) -> None:
-    """Values of the quadruples `first` to `last` of (x[ia], x[ib], y[ja], y[jb]) into h, (d, M).
-
-    `scattered` says that the rows do not lie in order, and `room` is what `two_sample_room` makes;
-    for `listed` and `index` see `_rows_of_pairs`.
-    """
-    signs, sq, l1, dot, cross, slots = room
-    rows = np.empty((4, BLOCK), np.int64)
-    for m in range(first, last, BLOCK):
-        size, at = min(BLOCK, last - m), m - first
-        _rows_of_pairs(index, listed, m, size, rows)
-        ia, ib, ja, jb = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
-        if scattered:
-            cross[0] = touch(x, ia) + touch(x, ib) + touch(y, ja) + touch(y, jb)
-        two_sample_bases(x, ia, ib, y, ja, jb, want, linear.size > 0, sq, l1, dot, cross)
-        evaluate(program, sq, l1, dot, signs, slots, h, at, size)
-        if not is_finite(want, sq, l1, size):
-            h[:, at] = np.nan
-        for u in linear:  # one by one: an assignment of slices compiles the words of its error, too
-            for i in range(size):
-                h[u, at + i] = cross[i]
-
-
-@compiled
 def two_sample_moments(
     x: Any,
     y: Any,
@@ -328,14 +329,29 @@ def two_sample_moments(
     total: Any,
     M: int,
 ) -> None:
-    """Mean and centred scatter of M such values, a block at a time: nothing leaves the cache."""
-    d = mean.size
+    """Mean and centred scatter of the values of M quadruples (x[ia], x[ib], y[ja], y[jb]).
+
+    A block at a time: nothing leaves the cache. `scattered` says that the rows do not lie in order,
+    and `room` is what `two_sample_room` makes; for `listed` and `index` see `_rows_of_pairs`.
+    """
+    signs, sq, l1, dot, cross, slots = room
+    d, rows = mean.size, np.empty((4, BLOCK), np.int64)
     h, part_mean, part = np.empty((d, BLOCK)), np.empty(d), np.empty((d, d))
     mean[:] = 0.0
     total[:, :] = 0.0
     for m in range(0, M, BLOCK):
         size = min(BLOCK, M - m)
-        where = x, y, index, listed, scattered
-        two_sample_values(*where, want, linear, program, room, h, m, m + size)
+        _rows_of_pairs(index, listed, m, size, rows)
+        ia, ib, ja, jb = rows[0, :size], rows[1, :size], rows[2, :size], rows[3, :size]
+        if scattered:
+            cross[0] = touch(x, ia) + touch(x, ib) + touch(y, ja) + touch(y, jb)
+        two_sample_bases(x, ia, ib, y, ja, jb, want, linear.size > 0, sq, l1, dot, cross)
+        evaluate(program, sq, l1, signs, slots, h, 0, size)
+        evaluate_others(program, sq, dot, signs, slots, h, 0, size)
+        if not is_finite(want, sq, l1, size):
+            h[:, 0] = np.nan
+        for u in linear:  # one by one: an assignment of slices compiles the words of its error, too
+            for i in range(size):
+                h[u, i] = cross[i]
         scatter(h, size, part_mean, part)
         add_block(part_mean, part, size, m, mean, total)
