@@ -55,7 +55,8 @@ def profile(
     ----------
     reference : array_like, table or name of a file
         The reference, one observation a row, as in `two_sample_test`. Large files are read in
-        passes, in bounded memory; the profile is that of the same rows in memory.
+        passes, in bounded memory; the profile is that of the same rows in memory. Tensors are
+        summed on their device.
     rows : int
         About how many rows a new sample will have. It says how small the cells are: a new sample
         must have 40 times the rows of a cell, and a cell has `rows // 250` of them, but not fewer

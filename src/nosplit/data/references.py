@@ -32,6 +32,7 @@ __all__ = [
     "RowsInMemory",
     "as_before",
     "check_no_new",
+    "check_precision",
     "fingerprint_of",
     "need_names",
     "no_contrast",
@@ -247,13 +248,18 @@ def as_before(value: Any, dtype: str | None, label: str, omit: bool) -> NDArray[
     if is_table(value):
         raise InputError(f"`{label}` must be an array, as the reference was, got a table.")
     rows = check_sample(value, label, finite=not omit)
-    if str(rows.dtype) != dtype:
+    check_precision(str(rows.dtype), dtype, label)
+    return rows
+
+
+def check_precision(found: str, dtype: str | None, label: str) -> None:
+    """Check that rows that stay as they are have the precision of the reference."""
+    if found != dtype:
         raise InputError(
-            f"`{label}` must hold {dtype}, as the reference did, got {rows.dtype}: values that "
+            f"`{label}` must hold {dtype}, as the reference did, got {found}: values that "
             f"are rounded differ from those that are not. Use x.astype({dtype!r}) if they are the "
             "same."
         )
-    return rows
 
 
 def check_no_new(source: Frame, encoding: Encoding, ignored: tuple[str, ...], label: str) -> None:

@@ -78,7 +78,7 @@ class DesignedSamples(Protocol):
         ...
 
     def lag_inside(self, strata: Index) -> int:
-        """Up to which lag rows about the mean of their stratum depend on one another."""
+        """Lag up to which rows about the mean of their stratum depend on one another."""
         ...
 
 

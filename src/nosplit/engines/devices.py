@@ -11,6 +11,7 @@ from nosplit._support.changes import Change
 from nosplit._support.lazy import extra
 from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.changes import column_changes
+from nosplit.data.references import Later
 from nosplit.engines.sides import Sides
 from nosplit.inference.result import TestResult
 
@@ -19,9 +20,11 @@ __all__ = [
     "design_on_device",
     "fit_on_device",
     "independence_on_device",
+    "later_on_device",
     "lies_on_device",
     "mover",
     "on_device",
+    "reference_on_device",
     "tensor_changes",
 ]
 
@@ -76,6 +79,22 @@ def independence_on_device(*arguments: Any, **options: Any) -> TestResult | None
     from nosplit.engines.torch.independence import independence_of_tensors
 
     return independence_of_tensors(*arguments, **options)
+
+
+def reference_on_device(value: Any, label: str) -> Any:
+    """A tensor that a profile is made of, where it lies."""
+    extra("torch", "torch")
+    from nosplit.engines.torch.profiles import TensorReference
+
+    return TensorReference.of(value, label)
+
+
+def later_on_device(*arguments: Any) -> Later:
+    """A sample that is compared with a profile where it lies, or on the device asked for."""
+    extra("torch", "torch")
+    from nosplit.engines.torch.profiles import later_tensor
+
+    return later_tensor(*arguments)
 
 
 def mover(device: Any) -> Callable[[Sides], Sides]:

@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from nosplit._support.checks import check_finite, new_key
+from nosplit._support.types import Array
+from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.references import Later, NumberedRows
 from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.tables.frames import is_table
+from nosplit.engines.devices import later_on_device, lies_on_device, reference_on_device
 from nosplit.engines.files.reference import open_later, open_reference
+from nosplit.engines.sides import Ordered
 from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
-from nosplit.sketch.cells import Sketched
+from nosplit.sketch.cells import Means, Sketched, View
 from nosplit.sketch.dealing import Deal, block_length, pilot_size
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.saved.profiles import Profile, best_level, check_alike
 from nosplit.sketch.saved.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill, some
 from nosplit.sketch.sums import CellSums
+from nosplit.sketch.swaps import CellDraws
 
 __all__ = [
     "CAREFUL",
@@ -56,7 +63,7 @@ def make_profile(
     workers: int | None,
 ) -> Profile:
     """A profile of a reference, with a map of its own."""
-    reference = open_reference(value, options, "reference")
+    reference = _reference(value, options)
     n, c = reference.n, max(rows // CELLS, least)
     n_pilot = _pilot_size(n)
     _check_reference(n, c)
@@ -152,9 +159,10 @@ def compare_with_profile(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
+    device: Any = None,
 ) -> ProfileComparison:
     """Cells of a new sample, and those of a profile that are as large."""
-    later = _later(profile, value, label, exclude, nan_policy)
+    later = _later(profile, value, label, exclude, nan_policy, device)
     n = later.rows.n
     if n < profile.fewest_rows:
         raise _too_few(n, profile, label)
@@ -165,6 +173,8 @@ def compare_with_profile(
     new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
     sketched = _cells_of_both(profile, new, profile.level(number), c, lag)
+    if isinstance(later.rows, PlacedRows):
+        sketched = replace(sketched, see=later.rows.see)
     return ProfileComparison(
         sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out
     )
@@ -198,25 +208,50 @@ def _cells_of_both(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int)
 # -- steps -----------------------------------------------------------------------------------------
 
 
+@runtime_checkable
+class PlacedRows(Ordered, Protocol):
+    """Rows that lie on a device, where their cells are summed and looked at."""
+
+    def cell_sums(self, sketch: SketchMap, deal: Deal, tiers: Tiers) -> CellSums:
+        """Sums of all cells."""
+        ...
+
+    def see(self, draws: CellDraws, views: Sequence[View], means: Sequence[Means]) -> list[Array]:
+        """Look at views on cells under all draws."""
+        ...
+
+
+def _reference(value: Any, options: Options) -> Any:
+    """A reference from an array, a table, a file or a tensor."""
+    if lies_on_device(value) and options.idle:
+        return reference_on_device(value, "reference")
+    return open_reference(value, options, "reference")
+
+
 def _later(
     profile: Profile,
     value: Any,
     label: str,
     exclude: tuple[str, ...] = (),
     nan_policy: str = "raise",
+    device: Any = None,
 ) -> Later:
     """A sample with the columns of a profile, encoded as those were."""
-    encoding = profile.encoding
-    if nan_policy == "omit" and encoding is not None and encoding.nan_policy == "raise":
-        encoding = replace(encoding, nan_policy=nan_policy)
-    later = open_later(
-        value,
-        encoding,
-        label,
-        dtype=profile.dtype,
-        ignored=(*profile.ignored, *exclude),
-        omit=nan_policy == "omit",
-    )
+    encoding, omit = profile.encoding, nan_policy == "omit"
+    plain = encoding is None and not is_path(value) and not is_table(value)
+    if plain and (device is not None or lies_on_device(value)):
+        later = later_on_device(value, label, profile.dtype, omit, device)
+    else:
+        if omit and encoding is not None and encoding.nan_policy == "raise":
+            encoding = replace(encoding, nan_policy=nan_policy)
+        later = open_later(
+            value,
+            encoding,
+            label,
+            dtype=profile.dtype,
+            ignored=(*profile.ignored, *exclude),
+            omit=omit,
+        )
     if later.width != profile.map.p:
         raise InputError(
             f"`{label}` must have {profile.map.p} columns, as the profile has, got {later.width}."
@@ -228,6 +263,8 @@ def _summed_cells(
     sketch: SketchMap, rows: NumberedRows, deal: Deal, tiers: Tiers, workers: int | None
 ) -> CellSums:
     """Sums of all cells, in one pass."""
+    if isinstance(rows, PlacedRows):
+        return rows.cell_sums(sketch, deal, tiers)
     cells = CellSums.empty(sketch, tiers.n_cells)
     for start, part in rows.batches():
         fill(cells, sketch, part, tiers.cell_of(deal.places(start, len(part))), workers)
@@ -236,6 +273,8 @@ def _summed_cells(
 
 def _lag_of(rows: NumberedRows) -> int:
     """Lag up to which rows depend on one another; 0: they do not."""
+    if isinstance(rows, PlacedRows):
+        return rows.lag()
     places = serial_rows(rows.n)
     return correlated_rows(rows.some(places), rows.n) if len(places) else 0
 

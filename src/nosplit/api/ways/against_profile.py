@@ -45,6 +45,7 @@ def against_profile(
     rng: np.random.Generator,
     shuffle: bool,
     workers: int | None,
+    device: Any = None,
 ) -> ProfileComparison:
     """Both samples as cells, where one of them is a profile, or both are."""
     _check_asked(kernels, pairs, options)
@@ -63,6 +64,7 @@ def against_profile(
         rng=rng,
         shuffle=shuffle,
         workers=workers,
+        device=device,
     )
 
 

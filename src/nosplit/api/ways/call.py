@@ -90,6 +90,7 @@ def _with_profile(call: Call) -> TestResult:
         rng=rng,
         shuffle=asked.shuffle,
         workers=call.workers,
+        device=call.device,
     )
     result = sketch_result(
         both.sketched,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nosplit._support.checks import check_finite, check_sample
+from nosplit._support.tensors import is_tensor, tensor_as_array
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import read_one
@@ -53,7 +54,7 @@ class StreamBatch:
             encoding = read_one(as_frame(value, name), options).encoding()
         if encoding is not None and value is not None:
             return cls(name, encoding.encode(value, name, kept), encoding)
-        rows, discrete = (None, False) if value is None else _as_variable(value)
+        rows, discrete = (None, False) if value is None else _as_variable(value, name)
         return cls(name, rows if kept is None or rows is None else rows[kept], encoding, discrete)
 
     def check_numbers(self) -> None:
@@ -68,9 +69,9 @@ class StreamBatch:
                 )
 
 
-def _as_variable(value: ArrayLike) -> tuple[NDArray[Any], bool]:
+def _as_variable(value: ArrayLike, name: str) -> tuple[NDArray[Any], bool]:
     """A variable as numbers, and whether they only name categories."""
-    array = np.asarray(value)
+    array = tensor_as_array(value, name) if is_tensor(value) else np.asarray(value)
     kind = array.dtype.kind
     if kind == "O" and all(isinstance(v, Real) and not isinstance(v, bool) for v in array.flat):
         return array.astype(np.float64), False
@@ -104,7 +105,9 @@ def kept_together(
 
 
 def _length(value: Any) -> int:
-    return as_frame(value, "x").n_rows if is_table(value) else len(np.atleast_1d(value))
+    if is_table(value):
+        return as_frame(value, "x").n_rows
+    return len(value) if is_tensor(value) else len(np.atleast_1d(value))
 
 
 def check_sizes(rows: Sequence[NDArray[Any]], bank: Any = None) -> None:

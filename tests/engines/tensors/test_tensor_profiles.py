@@ -1,0 +1,94 @@
+"""Profiles of tensors, and tensors compared with profiles, against arrays: the same cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit import InputError
+
+torch = pytest.importorskip("torch", reason="the torch extra is not installed")
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+SMALL = {"rows": 500, "least": 2, "frequencies": 8}
+
+
+def rows(n=4000, p=2, seed=0, kind=np.float64):
+    return np.random.default_rng(seed).standard_normal((n, p)).astype(kind)
+
+
+def on(device, array):
+    return torch.from_numpy(array).to(device)
+
+
+def alike(found, expected):
+    """Profiles of the same rows in the same cells; a wave is off by few steps a row."""
+    assert (found.parts, found.tiers, found.dtype) == (
+        expected.parts,
+        expected.tiers,
+        expected.dtype,
+    )
+    assert np.array_equal(found.cells.bins, expected.cells.bins)
+    largest = found.tiers.sizes[-1]
+    assert np.abs(found.cells.features - expected.cells.features).max() <= 4 * largest
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_profiles_of_tensors_against_numpy(device, kind):
+    x, more = rows(20_000, kind=kind), rows(500, seed=1, kind=kind)
+    expected = nosplit.profile(x, **SMALL)
+    assert len(expected.tiers.counts) > 1  # cells of two sizes
+    found = nosplit.profile(on(device, x), **SMALL)
+    alike(found, expected)
+    part = nosplit.profile(on(device, more), like=found)
+    alike(part, nosplit.profile(more, like=expected))
+    assert (found + part).n_rows == 20_500
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_tensors_against_a_profile(device):
+    reference, y = nosplit.profile(rows(), **SMALL), 1.05 * rows(900, seed=2)
+    few = {"calibration": nosplit.Exact(199)}
+    expected = nosplit.two_sample_test(reference, y, **few)
+    sd = np.sqrt(np.diagonal(expected.cov))
+    for found in (
+        nosplit.two_sample_test(reference, on(device, y), **few),
+        nosplit.two_sample_test(on(device, y), reference, **few),
+        nosplit.two_sample_test(reference, y, device=device, **few),
+    ):
+        assert found.pvalue == pytest.approx(expected.pvalue, abs=0.0051)
+        assert np.allclose(found.tau, expected.tau, rtol=0, atol=1e-3 * sd)
+        assert found.n_used == expected.n_used
+    gaps = y.copy()
+    gaps[::100, 1] = np.nan
+    whole, lacking = (
+        nosplit.two_sample_test(reference, own, nan_policy="omit", **few)
+        for own in (gaps, on(device, gaps))
+    )
+    assert lacking.pvalue == pytest.approx(whole.pvalue, abs=0.0051)
+    assert lacking.n_left_out == whole.n_left_out
+
+
+def test_dependent_tensors_are_profiled_in_blocks_against_numpy():
+    walk = np.cumsum(rows(6000), axis=0) % 7.0
+    expected, found = (nosplit.profile(own, **SMALL) for own in (walk, torch.from_numpy(walk)))
+    assert expected.block > 1
+    assert (found.block, found.lag) == (expected.block, expected.lag)
+    alike(found, expected)
+
+
+def test_profiles_of_tensors_iv():
+    x = torch.from_numpy(rows())
+    reference = nosplit.profile(x, **SMALL)
+    with pytest.raises(InputError, match="must hold float64, as the reference did, got float32"):
+        nosplit.two_sample_test(reference, x.bfloat16())
+    with pytest.raises(InputError, match="must have 2 columns, as the profile has, got 1"):
+        nosplit.two_sample_test(reference, x[:, :1])
+    with pytest.raises(InputError, match="`y` must have at least 80 rows"):
+        nosplit.two_sample_test(reference, x[:50])
+    x[70, 1] = torch.nan
+    for wrong in (lambda: nosplit.profile(x), lambda: nosplit.two_sample_test(reference, x)):
+        with pytest.raises(InputError, match="must be finite, got nan"):
+            wrong()
