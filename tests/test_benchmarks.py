@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,39 @@ def test_attributes_of_the_library_are_public(script):
         if node.value.id == "nosplit" and f"nosplit.{node.attr}" not in DOORS:
             exported = node.attr in importlib.import_module("nosplit").__all__
             assert exported, f"{script}: nosplit does not export {node.attr}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_load(script):
+    """All that is at the top of a script runs, unless it needs a package that is not here."""
+    try:
+        importlib.import_module(script.removesuffix(".py").replace("/", "."))
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] in ("nosplit", "benchmarks"):
+            raise
+        pytest.skip(f"{error.name} is not installed")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_keywords_are_those_of_the_library(script):
+    """A call of `nosplit.f(..., name=...)` would fail only when it is run, and that is seldom."""
+    source = (ROOT / script).read_text(encoding="utf-8")
+    names = {name: module for module, name in imported(source) if name is not None}
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        match node.func:
+            case ast.Name(name) if name in names:
+                called = getattr(importlib.import_module(names[name]), name)
+            case ast.Attribute(ast.Name("nosplit"), name):
+                called = getattr(importlib.import_module("nosplit"), name)
+            case _:
+                continue
+        if callable(called):
+            known = inspect.signature(called).parameters
+            given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+            if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+                assert given <= set(known), f"{script}:{node.lineno}: {name} has no {given}"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

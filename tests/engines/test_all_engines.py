@@ -20,10 +20,7 @@ from nosplit.data.files import whole
 from nosplit.engines.files import side
 
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
-pytestmark = [
-    pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully:FutureWarning")
 
 CHOICES = {"calibration": Exact(flips=199), "rng": 5}
 
@@ -58,10 +55,15 @@ PROBLEMS = {alike: (), wider: ("a", "b"), other_sizes: ("city",), sorted_alike: 
 
 
 @pytest.fixture
-def engines(tmp_path, monkeypatch, spark):
-    """Every way to a result from two tables; `rows` are in the order in which Spark has them."""
+def large_files(monkeypatch):
+    """Every file is too large to be read whole, and batches are small."""
     monkeypatch.setattr(whole, "SMALL", 0)
     monkeypatch.setattr(side, "BATCH", 3000)
+
+
+@pytest.fixture
+def engines(tmp_path, large_files, spark):
+    """Every way to a result from two tables; `rows` are in the order in which Spark has them."""
 
     def paths(x, y):
         for name, rows in (("x", x), ("y", y)):
@@ -92,6 +94,7 @@ def engines(tmp_path, monkeypatch, spark):
     return in_memory, in_files, on_dask, on_spark, in_a_stream
 
 
+@pytest.mark.skipif(not JAVA, reason="no Java was found, which Spark needs")
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_engines_agree(engines, problem):
     """The same cells give the same result, to the last bit; a stream deals rows in its own way."""
@@ -109,3 +112,66 @@ def test_engines_agree(engines, problem):
     assert [type(k) for k in found.kernels] == [type(k) for k in expected.kernels]
     assert found.differing(0.01) == expected.differing(0.01) == PROBLEMS[problem]
     assert found.reject(0.05) == expected.reject(0.05)
+
+
+# -- goodness of fit and independence --------------------------------------------------------------
+
+SKETCH = nosplit.Sketch(cells=100, frequencies=8)
+NORMAL = nosplit.models.MultivariateNormal([0.0, 0.0])
+
+
+def fit_of(rows, **options):
+    return nosplit.goodness_of_fit_test(rows[0], NORMAL, pairs=SKETCH, **options)
+
+
+def independence_of(rows, **options):
+    return nosplit.independence_test(*rows, pairs=SKETCH, **options)
+
+
+def fit_stream(pairs):
+    return nosplit.GoodnessOfFitAccumulator(NORMAL, pairs=pairs)
+
+
+def independence_stream(pairs):
+    return nosplit.IndependenceAccumulator(pairs=pairs)
+
+
+FAMILIES = {
+    "fit": (fit_of, fit_stream, nosplit.Wild(199)),
+    "independence": (independence_of, independence_stream, Exact(flips=199)),
+}
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.3])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_engines_agree_on_other_families(family, difference, large_files, tmp_path):
+    """The same sums from memory and from files; a device rounds, and a stream has its own cells."""
+    torch = pytest.importorskip("torch")
+    test, stream, calibration = FAMILIES[family]
+    rng = np.random.default_rng(3)
+    x = (1.0 + difference) * rng.normal(size=(3001, 2))
+    y = difference * x[:, :1] ** 2 + rng.normal(size=(3001, 1))
+    rows = (x, y) if family == "independence" else (x,)
+    tables = tuple(pd.DataFrame(v, columns=[f"c{j}" for j in range(v.shape[1])]) for v in rows)
+    for kind, write, own in (("parquet", pd.DataFrame.to_parquet, tables), ("npy", save, rows)):
+        paths = [tmp_path / f"{i}.{kind}" for i in range(len(rows))]
+        for path, values in zip(paths, own, strict=True):
+            write(values, path)
+        expected = test(own, calibration=calibration, rng=5)
+        assert expected.reject(0.05) == bool(difference)
+        found = test(paths, calibration=calibration, rng=5)
+        np.testing.assert_array_equal(found.tau, expected.tau)
+        np.testing.assert_array_equal(found.null.values, expected.null.values)
+        assert (found.pvalue, found.n_used) == (expected.pvalue, expected.n_used)
+    found = test([torch.from_numpy(v) for v in rows], calibration=calibration, rng=5)
+    assert (found.pvalue, found.n_used) == (expected.pvalue, expected.n_used)
+    accumulator = stream(SKETCH)
+    for i in range(0, 3001, 700):
+        accumulator.update(*(v[i : i + 700] for v in rows))
+    found = accumulator.result(flips=199)
+    assert [type(k) for k in found.kernels] == [type(k) for k in expected.kernels]
+    assert found.reject(0.05) == expected.reject(0.05)
+
+
+def save(values, path):
+    np.save(path, values)
