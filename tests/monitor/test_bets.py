@@ -198,7 +198,7 @@ def test_witnesses_against_numpy():
     rng = np.random.default_rng(0)
     bet_map = fit_bet_map(rng.normal(size=(100, 2)), NUMBERS, 0)
     d = bet_map.differences(rng.normal(size=(64, 2)), rng.normal(0.5, 1.0, size=(64, 2)), 1)
-    past = Past.empty(bet_map)
+    past = Past.empty(bet_map, True)
     past.add(d, bet_map)
     past.look()
     witnesses = Witnesses.of(past, bet_map)
@@ -220,10 +220,16 @@ def test_witnesses_against_numpy():
     C0, m0 = C[column, column], m[column]
     w0 = np.linalg.solve(C0 + np.eye(6), m0)
     w0 *= (w0 @ m0) / (w0 @ C0 @ w0)
-    np.testing.assert_allclose(payoffs[:, 3], np.tanh(u[:, column] @ w0), atol=1e-4)
+    np.testing.assert_allclose(payoffs[:, 4], np.tanh(u[:, column] @ w0), atol=1e-4)
+    places = bet_map.n_waves + np.array([0, 6])
+    C1, m1 = C[np.ix_(places, places)], m[places]
+    w1 = np.linalg.solve(C1 + 0.3 * np.eye(2), m1)
+    w1 *= (w1 @ m1) / (w1 @ C1 @ w1)
+    np.testing.assert_allclose(payoffs[:, 3], np.tanh(u[:, places] @ w1), atol=1e-4)
 
 
 def test_shares_add_up_to_one():
+    assert shares_of(1, True).sum() == pytest.approx(1.0)
     assert shares_of(7, True).sum() == pytest.approx(1.0)
     assert shares_of(7, False).sum() == pytest.approx(1.0)
 

@@ -12,7 +12,7 @@ from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit.monitor.base import encoded_rows
 from nosplit.monitor.bets.bettor import Bettor
-from nosplit.monitor.bets.learners import MEMORIES, RIDGES
+from nosplit.monitor.bets.learners import MEMORIES
 from nosplit.monitor.bets.maps import SCORES
 from nosplit.monitor.watch import Watch
 
@@ -118,7 +118,8 @@ class MonitorExplanation:
             features = bet_map.features(scaled)[:, bet_map.joint]
             if bettor.witnesses is None:
                 return np.zeros(len(features))
-            weights = bettor.witnesses.joint[:, memory * len(RIDGES) + 1]
+            joint = bettor.witnesses.joint
+            weights = joint[:, memory * (joint.shape[1] // len(MEMORIES)) + 1]
             return np.asarray(features @ weights, dtype=np.float64)
 
         watched = sorted(columns, key=lambda c: -c.strength) if watch.plan.columns else []

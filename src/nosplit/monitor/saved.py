@@ -307,6 +307,7 @@ def _restore_past(past: Past, data: Any) -> None:
         past.known = Solver(
             all_finite(unpacked(joint, past.joint.shape)),
             all_finite(unpacked(columns, past.columns.shape)),
+            past.places,
         )
     if (past.known is None) != (past.n == 0):
         raise InputError("`known` must be there once something was learned.")

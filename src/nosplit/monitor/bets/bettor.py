@@ -53,7 +53,7 @@ class Bettor:
     estimators: Estimators
 
     def __post_init__(self) -> None:
-        self.past = Past.empty(self.bet_map)
+        self.past = Past.empty(self.bet_map, self.columns)
         self.waiting: list[NDArray[np.float32]] = []
         self.witnesses: Witnesses | None = None
 

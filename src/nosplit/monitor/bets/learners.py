@@ -1,8 +1,9 @@
 """Learners of the pairs so far: directions in which x and y seem to differ.
 
 A witness is w = (C + γI)⁻¹ m: m the mean and C the second moment of the differences of features,
-which have unit size. Several γ, several lengths of memory, and each column by itself: which of them
-is right nobody knows beforehand, and wealth is shared between them.
+which have unit size. Several γ, several lengths of memory, the places of all columns without their
+shapes, and each column by itself: which of them is right nobody knows beforehand, and wealth is
+shared between them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array
-from nosplit.monitor.bets.maps import SCORES, BetMap
+from nosplit._support.types import Array, Index
+from nosplit.monitor.bets.maps import JOINT, SCORES, BetMap
 from nosplit.sketch.sums import MULTIPLE
 
 __all__ = [
@@ -29,6 +30,9 @@ __all__ = [
 
 # Regularisations of the joint witness, and of those of single columns.
 RIDGES, COLUMN_RIDGE = (0.1, 1.0, 10.0), 1.0
+# Regularisation of the witness of places alone, and its share of wealth: there are as many as
+# columns, and few pairs tell where they have moved.
+PLACE_RIDGE, PLACE_SHARE = 0.3, 0.15
 # Pairs after which half of a memory is gone, and the share of wealth of each.
 MEMORIES, MEMORY_SHARES = (np.inf, 1024.0, 96.0), (0.5, 0.25, 0.25)
 # Pairs after which second moments are known well enough.
@@ -66,29 +70,36 @@ class Solver:
         Of the features that are learned from together.
     columns : array, shape (p, K, K)
         Of the scores of each column.
+    places : array of int
+        Which of the joint features are places of columns; none if those are not bet on.
     """
 
-    def __init__(self, joint: Array, columns: Array) -> None:
+    def __init__(self, joint: Array, columns: Array, places: Index) -> None:
         from scipy.linalg import cho_factor  # here, as it is slow to import
 
-        self.joint, self.columns = joint, columns
+        self.joint, self.columns, self._places = joint, columns, places
         self._sizes = _inverse_sizes(np.diagonal(joint))
         self._C = joint * self._sizes * self._sizes[:, None]
         # In double: rounded to single weights, no digit depends on where arrays lie in memory.
         eye = np.eye(len(joint))
         self._factors = [cho_factor(self._C + r * eye, check_finite=False) for r in RIDGES]
+        inverse = np.linalg.inv(self._C[np.ix_(places, places)] + PLACE_RIDGE * np.eye(len(places)))
+        self._place_inverse = inverse
         self._column_sizes = _inverse_sizes(np.diagonal(columns, axis1=1, axis2=2))
         sizes = self._column_sizes
         self._column_C = columns * sizes[:, :, None] * sizes[:, None, :]
         self._column_inverses = np.linalg.inv(self._column_C + COLUMN_RIDGE * np.eye(SCORES))
 
     def joint_weights(self, means: Array) -> Array:
-        """Weights of the features, (d, M · ridges), for means of each memory, (M, d)."""
+        """Weights of the features, (d, M · witnesses), for means of each memory, (M, d)."""
         from scipy.linalg import cho_solve
 
         m = (means * self._sizes).T
         solved = [cho_solve(factor, m, check_finite=False) for factor in self._factors]
-        w = np.stack(solved, axis=2)  # (d, M, ridges)
+        if len(self._places):
+            solved.append(np.zeros_like(m))
+            solved[-1][self._places] = self._place_inverse @ m[self._places]
+        w = np.stack(solved, axis=2)  # (d, M, witnesses)
         risk = (w * np.tensordot(self._C, w, axes=1)).sum(axis=0)
         w *= _best_scale((w * m[:, :, None]).sum(axis=0), risk)
         return (w * self._sizes[:, None, None]).reshape(len(m), -1)
@@ -117,6 +128,8 @@ class Past:
         Their products, of the features that are learned from together.
     columns : array, shape (p, K, K)
         Their products, of the scores of each column.
+    places : array of int
+        Which of the joint features are places of columns, if those are bet on.
     known : Solver, optional
         What is made of these products, now and then.
     """
@@ -127,14 +140,16 @@ class Past:
     sums: Array
     joint: Array
     columns: Array
+    places: Index
     known: Solver | None = None
 
     @classmethod
-    def empty(cls, bet_map: BetMap) -> Past:
-        """The sums before the first pair."""
+    def empty(cls, bet_map: BetMap, columns: bool) -> Past:
+        """The sums before the first pair; `columns` says whether those are bet on."""
         M, D, d = len(MEMORIES), bet_map.n_features, len(bet_map.joint)
-        columns = np.zeros((bet_map.p, SCORES, SCORES))
-        return cls(0, 0, np.zeros(M), np.zeros((M, D)), np.zeros((d, d)), columns)
+        squares = np.zeros((bet_map.p, SCORES, SCORES))
+        places = bet_map.places if _bets_on_places(bet_map.p, columns) else bet_map.places[:0]
+        return cls(0, 0, np.zeros(M), np.zeros((M, D)), np.zeros((d, d)), squares, places)
 
     def add(self, differences: NDArray[np.float32], bet_map: BetMap) -> None:
         """Add the pairs from one update to the next."""
@@ -154,7 +169,7 @@ class Past:
         """See what second moments have become, if it is time to, or was never done."""
         n = self.n_squares
         if n and (self.known is None or (n == self.n and n % (2 * _eighth_of(n)) == 0)):
-            self.known = Solver(self.joint / n, self.columns / n)
+            self.known = Solver(self.joint / n, self.columns / n, self.places)
 
 
 def _by_column(differences: NDArray[np.float32], bet_map: BetMap) -> NDArray[np.float32]:
@@ -163,9 +178,15 @@ def _by_column(differences: NDArray[np.float32], bet_map: BetMap) -> NDArray[np.
     return differences[:, start : start + bet_map.p * SCORES].reshape(-1, bet_map.p, SCORES)
 
 
+def _bets_on_places(p: int, columns: bool) -> bool:
+    """Whether there is a witness of places: those of one column are that column's."""
+    return columns and 1 < p <= JOINT
+
+
 def learner_labels(names: list[str], columns: bool) -> list[str]:
     """Names of the learners, in their order."""
     each = [f"all features, ridge {g:g}" for g in RIDGES]
+    each += ["places of all columns"] * _bets_on_places(len(names), columns)
     each += [f"column {name!r}" for name in names] * columns
     memory = ["", *(f", last {2 * h:,.0f} pairs" for h in MEMORIES[1:])]
     return [label + tail for tail in memory for label in each]
@@ -173,8 +194,10 @@ def learner_labels(names: list[str], columns: bool) -> list[str]:
 
 def shares_of(p: int, columns: bool) -> Array:
     """The share of wealth that each learner begins with; they add up to one."""
-    part = 0.5 if columns else 1.0
-    each = [part / len(RIDGES)] * len(RIDGES) + [0.5 / p] * p * columns
+    places = [PLACE_SHARE] * _bets_on_places(p, columns)
+    rest = 1.0 - sum(places)
+    part = 0.5 * rest if columns else rest
+    each = [part / len(RIDGES)] * len(RIDGES) + places + [0.5 * rest / p] * p * columns
     return np.outer(MEMORY_SHARES, each).ravel()
 
 
@@ -184,7 +207,7 @@ class Witnesses:
 
     Attributes
     ----------
-    joint : array, shape (d, M · ridges)
+    joint : array, shape (d, M · witnesses)
         Weights of the features that are learned from together.
     columns : array, shape (M, p, K)
         Weights of the scores of each column.

@@ -16,7 +16,7 @@ from nosplit.sketch.bins import MOST_BINS, ColumnBins, dependent_pairs
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.sums import MULTIPLE
 
-__all__ = ["SCORES", "BetMap", "fit_bet_map"]
+__all__ = ["JOINT", "SCORES", "BetMap", "fit_bet_map"]
 
 # Scores of a column: place, spread and four waves of the rank; or the commonest categories.
 SCORES = 6
@@ -72,6 +72,12 @@ class BetMap:
         return np.concatenate(
             [np.arange(self.n_waves), columns.ravel(), np.arange(first, self.n_features)]
         )
+
+    @cached_property
+    def places(self) -> Index:
+        """Where the first score of each column is among the joint features: its place, (p,)."""
+        first = self.n_waves + np.arange(self.p) * SCORES
+        return np.asarray(np.flatnonzero(np.isin(self.joint, first)))
 
     def jointly(self, differences: NDArray[np.float32]) -> NDArray[np.float32]:
         """The features that are learned from together, of all that there are."""
