@@ -478,6 +478,9 @@ def test_results_go_to_json_and_to_words():
 
 def test_auto_is_what_the_test_would_do():
     few = nosplit.pilot(*MNIST().sample(60, rng=1))
+    (said,) = predict_power(few, n=100, trials=100).warnings
+    assert said.startswith("Kernels alone are counted")
+    assert predict_power(few, n=100, trials=100, method="ost").warnings == ()
     for n in (100, 20_000):
         how = nosplit.plan(n=n, p=49)
         found = predict_power(few, n=n, trials=200)

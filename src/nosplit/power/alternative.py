@@ -43,6 +43,8 @@ class Alternative:
         The same with the shortest and the longest μ that the pilot allows: the 95 % interval.
     effects : Effects, optional
         What the pilot's units contribute, for complete pairs.
+    default : bool
+        Whether no kernels were named: the planned test looks at more than kernels then.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Alternative:
     n_rows: int | None = None
     bounds: Bounds = None
     effects: Effects | None = None
+    default: bool = False
 
     def __post_init__(self) -> None:
         mu = check_vector(self.mu, "mu")

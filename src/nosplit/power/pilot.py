@@ -98,6 +98,7 @@ def pilot(
         "kernels": units.bank.kernels,
         "columns": x.shape[1],
         "n_rows": n,
+        "default": kernels is None,
         "effects": Effects.from_values(units.values(Tile(some, some))),
     }
     middle = found.lengths[1]

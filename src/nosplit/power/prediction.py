@@ -18,7 +18,7 @@ from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.bank import kernel_bases
-from nosplit.methods import Method, Naive
+from nosplit.methods import Adaptive, Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import wilson
@@ -26,6 +26,10 @@ from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED, Rate, rejection_rate
 from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
 
 __all__ = ["power_curve", "predict_power", "sample_size"]
+
+
+# Said of a prediction for the default test.
+COUNTED = "Kernels alone are counted: the default test looks at columns, too, and may need far fewer rows."
 
 
 def predict_power(
@@ -285,8 +289,15 @@ class _Study:
             pairs=how.pairs,
             calibration="exact" if how.flips else ASYMPTOTIC,
             how=found,
-            warnings=_warnings(how, self.alternative.d),
+            warnings=_warnings(how, self.alternative.d) + self._not_counted(how),
         )
+
+    def _not_counted(self, how: Plan) -> tuple[str, ...]:
+        """A word on the evidence of the default test besides kernels."""
+        adaptive = isinstance(settle(self.method, how.calibration), Adaptive)
+        if not (self.alternative.default and adaptive and isinstance(how.pairing, Complete)):
+            return ()
+        return (COUNTED,)
 
     def search(
         self, alternative: Alternative, target: float, limit: int, start: int = 64
