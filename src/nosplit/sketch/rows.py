@@ -236,7 +236,7 @@ def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
 
 
 def _places_in(edges: Array, categories: int, values: Array) -> NDArray[np.intp]:
-    """What `bin_places` finds in a column; without a compiler, which the first test waits for."""
+    """Bins of a column, as `bin_places` finds them, without waiting for a compiler."""
     places = np.searchsorted(edges, values)
     if categories < 0:
         return places
