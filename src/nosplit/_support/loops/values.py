@@ -262,7 +262,7 @@ def evaluate_others(
     h_at: int,
     pairs: int,
 ) -> None:
-    """Evaluate the kernels that are no exponentials of their base quantities, as `evaluate` does."""
+    """Sum kernels that are no exponentials of their base quantities, as `evaluate` does."""
     kinds, base_of, p1, p2, rows = program
     C, constant, value = weights.shape[0], weights.shape[1] == 1, room[0]
     for at in range(0, pairs, BLOCK):
