@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
-from nosplit.describe.separation import Rule, auc, column_rules, lower_bound, model_rules
+from nosplit.describe.separation import (
+    MOST_ROWS,
+    Rule,
+    auc,
+    column_rules,
+    lower_bound,
+    model_rules,
+)
 from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
@@ -27,6 +34,7 @@ __all__ = [
     "LEARNED",
     "Effect",
     "KernelEffect",
+    "all_rules",
     "crossed",
     "crossfitted",
     "effect_of",
@@ -167,20 +175,23 @@ def crossed(means: Sequence[Means], beta: Sequence[Array]) -> Estimate:
     return mean_estimate(*(ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
 
 
-def effect_of(
-    learned: Estimate,
-    crossed: Estimate,
+def all_rules(
     x: NDArray[Any],
     y: NDArray[Any],
     groups: Mapping[str, Sequence[int]],
     categorical: frozenset[int],
     own: Rule,
-) -> Effect:
-    """The size of a difference; `own` is the rule of the learned kernel."""
-    rules = column_rules(x, y, groups, categorical)
+    most: int = MOST_ROWS,
+) -> list[Rule]:
+    """Rules of columns, of the learned kernel (`own`) and of gradient boosting."""
+    rules = column_rules(x, y, groups, categorical, most)
     if len(groups) > 1:  # of one column, its bins say it all
         rules += [own, *model_rules(x, y, categorical)]
-    best = max(rules, key=lambda rule: rule.auc)
+    return rules
+
+
+def effect_of(learned: Estimate, crossed: Estimate, best: Rule, rules: Sequence[Rule]) -> Effect:
+    """The size of a difference."""
     return Effect(*learned, *crossed, best.auc, best.error, lower_bound(rules), best.name)
 
 

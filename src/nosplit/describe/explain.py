@@ -16,6 +16,7 @@ from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path, two_in_memory
 from nosplit.describe.attribution import attribute
 from nosplit.describe.effect import (
+    all_rules,
     crossfitted,
     effect_of,
     kernel_effects,
@@ -81,7 +82,7 @@ def explain(
     Where the test was one of cells, and where samples are large, the signal and the witness
     function are those of all rows: one more pass sums features of the kernels in cells. They are
     others than those of the test, so weights are learned again. How well rows are told apart
-    rests on up to 20,000 rows of either sample, and the shares of columns on as many as there is
+    rests on up to 250,000 rows of either sample, and the shares of columns on as many as there is
     time for, whose number is said; in these, what the sums tell of all rows is made use of.
     Memory is bounded.
 
@@ -139,11 +140,13 @@ def _explain_by_pairs(
     at_x, at_y = row_witness(a[:few], b[:few], bank, weights)
     level = float(at_x.mean() + at_y.mean()) / 2.0
     crossed, own = crossfitted(a, b, bank, weights, learner(res.method), few)
+    rules = all_rules(a, b, names, categorical_of(res), own)
+    best = max(rules, key=lambda rule: rule.auc)
     columns, moved = attribute(a, b, bank, weights, names, rng)
     x, y = samples.came
     return Explanation(
         result=res,
-        effect=effect_of(ratio(whole, weights), crossed, a, b, names, categorical_of(res), own),
+        effect=effect_of(ratio(whole, weights), crossed, best, rules),
         kernel=Combination(bank.kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in bank.kernels]),
         columns=columns,

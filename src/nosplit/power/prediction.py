@@ -27,9 +27,8 @@ from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
 
 __all__ = ["power_curve", "predict_power", "sample_size"]
 
-
 # Said of a prediction for the default test.
-COUNTED = "Kernels alone are counted: the default test looks at columns, too, and may need far fewer rows."
+COUNTED = "Kernels alone are counted: the default test sees columns, too, and may need fewer rows."
 
 
 def predict_power(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.describe.effect import (
     LEARNED,
+    all_rules,
     crossed,
     effect_of,
     kernel_effects,
@@ -26,7 +27,7 @@ from nosplit.describe.large.samples import LargeSamples, Picked
 from nosplit.describe.large.shares import Fold, columns_of_folds, rows_to_move
 from nosplit.describe.pair_means import Means
 from nosplit.describe.rows import Sampled, categorical_of, group_names, rows_held, rows_one_by_one
-from nosplit.describe.separation import MOST_ROWS, Rule, auc
+from nosplit.describe.separation import Rule, auc, surest
 from nosplit.inference.printed import kernel_label
 from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
@@ -68,13 +69,12 @@ def explain_by_cells(
         for i, rows in enumerate(_first(held, rows_to_move(sketch, len(names)) // 2))
     ]
     total = float(np.mean([x - y for x, y in (fold.means for fold in folds)]))
-    own = _own_rule(functions, _first(held, MOST_ROWS // 2))
+    own = _own_rule(functions, held)
+    rules = all_rules(a, b, names, categorical_of(res), own, most=len(a) + len(b))
     kernels = sketch.kernels
     return Explanation(
         result=res,
-        effect=effect_of(
-            ratio(whole, weights), crossed(means, beta), a, b, names, categorical_of(res), own
-        ),
+        effect=effect_of(ratio(whole, weights), crossed(means, beta), surest(rules), rules),
         kernel=Combination(kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in kernels]),
         columns=columns_of_folds(folds, names, total, whole.error(weights), rng),

@@ -45,7 +45,7 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     if told.n_moved < told.n_rows:
         words.append(
             f"The signal rests on {told.n_seen:,} of {told.n_rows:,} rows, shares of columns on "
-            f"{told.n_moved:,}, and how well rows are told apart on some thousands of them."
+            f"{told.n_moved:,}, and how well rows are told apart on some of them."
         )
     if data.some:
         counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
