@@ -36,8 +36,9 @@ def alike(found, expected, *, tau, cov, ranks=1):
     assert found.pvalue == pytest.approx(expected.pvalue, abs=ranks / 200 + 1e-9)
     for name in ("design", "n_used", "n_units", "n_left_out", "pairs", "calibration", "kernels"):
         assert getattr(found, name) == getattr(expected, name)
-    shown = [[(c.pvalue, c.change) for c in res.by_column] for res in (found, expected)]
-    assert shown[0] == shown[1]
+    for own, other in zip(found.by_column, expected.by_column, strict=True):
+        assert own.change == other.change
+        assert own.pvalue == pytest.approx(other.pvalue, abs=0.0051)
 
 
 # -- pairs ---------------------------------------------------------------------------------------
@@ -52,7 +53,7 @@ def test_paired_tensors_against_numpy(device, how):
     found = two_sample_test(*both(device, x, y), paired=True, **how)
     alike(found, expected, tau=1e-9 if how is COMPLETE else 1e-3, cov=1e-4)
     moved = two_sample_test(x, y, paired=True, device=device, **how)
-    assert moved.pvalue == found.pvalue
+    assert moved.pvalue == pytest.approx(found.pvalue, abs=0.0051)
 
 
 @pytest.mark.parametrize(("paired", "m"), [(True, 200), (False, 160)])
