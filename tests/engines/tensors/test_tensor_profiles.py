@@ -43,14 +43,14 @@ def alike(found, expected):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_profiles_of_tensors_against_numpy(device, kind):
-    x, more = rows(20_000, kind=kind), rows(500, seed=1, kind=kind)
+    x, more = rows(10_000, kind=kind), rows(500, seed=1, kind=kind)
     expected = nosplit.profile(x, **SMALL)
     assert len(expected.tiers.counts) > 1  # cells of two sizes
     found = nosplit.profile(on(device, x), **SMALL)
     alike(found, expected)
     part = nosplit.profile(on(device, more), like=found)
     alike(part, nosplit.profile(more, like=expected))
-    assert (found + part).n_rows == 20_500
+    assert (found + part).n_rows == 10_500
 
 
 @pytest.mark.parametrize("device", DEVICES)
