@@ -75,7 +75,7 @@ class BetMap:
 
     @cached_property
     def places(self) -> Index:
-        """Where the first score of each column is among the joint features: its place, (p,)."""
+        """Numbers of the first scores of columns, their places, among the joint features, (p,)."""
         first = self.n_waves + np.arange(self.p) * SCORES
         return np.asarray(np.flatnonzero(np.isin(self.joint, first)))
 
