@@ -52,7 +52,7 @@ SETS: dict[str, dict[str, tuple[float, ...]]] = {
 }
 DEFAULT = "G, L coarse ×3"
 
-# Evidence that is hedged: each draw counts by the best of its ranks.
+# Evidence that is hedged: each draw counts by the harmonic mean of its ranks.
 HEDGES: dict[str, tuple[str, ...]] = {
     "OST, max": ("OST", "max"),
     "OST, mean, max": ("OST", "mean", "max"),

@@ -31,11 +31,11 @@ def swapped(tiles: Iterable[np.ndarray], flips: int, rng) -> tuple[np.ndarray, n
 
 
 def hedged_pvalue(evidence: np.ndarray) -> float:
-    """The rank of the first of F draws by the best of its ranks, then the next; ties count against.
+    """The rank of the first of F draws by the harmonic mean of its ranks; ties count against.
 
     `evidence` is (K, F), larger is stronger: K kinds of it for each draw.
     """
     least = evidence - TIE * np.maximum(np.abs(evidence), 1.0)
     ranks = np.sum(evidence[:, None, :] >= least[:, :, None], axis=2)
-    first, *others = map(tuple, np.sort(ranks, axis=0).T)
-    return (1 + sum(bool(ranked <= first) for ranked in others)) / evidence.shape[1]
+    score = np.sum(1.0 / np.sort(ranks, axis=0), axis=0)
+    return float(np.mean(score >= score[0] - TIE))

@@ -7,6 +7,7 @@ the data as they are.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -319,10 +320,10 @@ def test_unwrapped():
 
 
 def plainly_hedged(evidence):
-    """As design.md has it: ranks with ties against, sorted, compared lexicographically."""
+    """By the definition: ranks with ties against, and their inverses added up, as fractions."""
     ranks = [[int(np.sum(kind >= v - TIE * max(1, abs(v)))) for v in kind] for kind in evidence]
-    best = [tuple(sorted(r[f] for r in ranks)) for f in range(evidence.shape[1])]
-    return np.array([np.mean([other <= own for other in best]) for own in best])
+    score = [sum(Fraction(1, r[f]) for r in ranks) for f in range(evidence.shape[1])]
+    return np.array([np.mean([other >= own for other in score]) for own in score])
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)

@@ -19,9 +19,10 @@ class Adaptive:
     """Several kinds of evidence on the same random draws; exact as a whole.
 
     OST finds combinations of many kernels, but pays for the search where one kernel, or all of
-    them together, say it all. Each draw is ranked by the best of its ranks under OST, under the
-    largest and under the mean of the standardised statistics, which keeps most of the power of
-    whichever is best (`benchmarks/choices/default_kernels.py` compares the choices).
+    them together, say it all. Each draw counts by the harmonic mean of its ranks under OST, under
+    the largest and under the mean of the standardised statistics, which keeps most of the power of
+    whichever is best, and adds up what they agree on (`benchmarks/choices/hedges.py` compares
+    choices).
 
     Without draws (asymptotic calibration) it is `OST()`.
 

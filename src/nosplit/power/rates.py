@@ -174,13 +174,12 @@ def _share_ranked(
     """
     observed, null = (_evidence(method, t, cov) for t in (tau, flipped))
     ascending = np.sort(null)
-    above = [_at_least(*pair) for pair in zip(observed, ascending, strict=True)]
-    best = np.min(above, axis=0)
-    if len(null) > 1:
-        # Several kinds of evidence: a draw counts by the best of its ranks.
-        ranks = [_at_least(*pair) for pair in zip(null, ascending, strict=True)]
-        best = np.searchsorted(np.sort(np.min(ranks, axis=0)), best + 1, side="right")
-    p = (best + 1.0) / (null.shape[1] + 1.0)
+    # A draw scores 1/rank for each kind of evidence, as in the test itself.
+    ours, theirs = (
+        np.sum([1.0 / (_at_least(*pair) + own) for pair in zip(values, ascending, strict=True)], 0)
+        for values, own in ((observed, 1), (null, 0))  # flips are among themselves
+    )
+    p = (_at_least(ours, np.sort(theirs)) + 1.0) / (null.shape[1] + 1.0)
     off = 2.0 * np.sqrt(alpha * (1.0 - alpha) / null.shape[1])
     low, power, high = (float(np.mean(p <= level)) for level in (alpha - off, alpha, alpha + off))
     return {"power": power, "error": (high - low) / 2.0}

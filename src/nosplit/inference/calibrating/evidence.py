@@ -1,8 +1,8 @@
 """Kinds of evidence, ranked together on the same draws.
 
-Each draw has the best of its ranks under several kinds of evidence: kernels learned together;
-kernels with flattened spectra, learned together and one by one; single columns; pairs of columns;
-and a little of everything. Whatever is ranked, the rank of the data among its draws is exact.
+Each draw has its ranks under several kinds of evidence: kernels learned together; kernels with
+flattened spectra, learned together and one by one; single columns; pairs of columns; and a little
+of everything. Whatever is made of the ranks, the place of the data among its draws is exact.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
 # Share of the draws that tell how much a column has in its tail.
 TAIL = 0.1
+# Statistics of a column of numbers: cumulative, bin by bin, place and spread.
+NUMBER = 3
 
 __all__ = [
     "ColumnEvidence",
@@ -55,7 +57,7 @@ class ColumnEvidence(Described):
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
-    """The evidence under every draw; `Adaptive` takes the best of all kinds there are."""
+    """The evidence under every draw; `Adaptive` joins all kinds there are."""
     seen = drawn.flat_tau.size or drawn.columns is not None
     if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
@@ -67,28 +69,32 @@ def kinds_of(method: Adaptive, drawn: DrawnStatistics) -> dict[str, Array]:
 
     A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
     best column, the best pair of columns, and a broad difference, a little in every kernel and
-    every column. A single column needs fewer: with it, flattened kernels and bins are of one kind.
+    every column. A single column needs fewer: with it, flattened kernels and bins are of one kind,
+    and place and spread of the column another.
     """
     learned, best, broad = method.evidence(drawn.tau, drawn.cov)
-    kinds = {"learned": learned}
-    if drawn.columns is None:
-        flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
-        more = {"largest": best, "broad": broad, "learned, flattened": flat}
-        return kinds | more | {"largest, flattened": largest}
-    scores = column_scores(drawn.columns)
+    kinds, columns = {"learned": learned}, drawn.columns
     if drawn.flat_tau.size:
         flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
-        if drawn.columns.n_columns == 1:
-            largest = np.maximum(largest, drawn.columns.values.max(axis=1))
-        else:
-            kinds["learned, flattened"] = flat
-        kinds["largest, flattened"] = largest
-    kinds["largest column"] = scores.max(axis=1)
-    if drawn.columns.n_columns > 1:
-        kinds["broad"] = _unit(broad) + _unit(_first_of_columns(drawn.columns).mean(axis=1))
+        if columns is not None and columns.n_columns == 1:
+            both = np.maximum(largest, columns.values.max(axis=1))
+            return kinds | {"largest, flattened": both, "column": _one_column(columns)}
+        kinds |= {"learned, flattened": flat, "largest, flattened": largest}
+    if columns is None:
+        return kinds | {"largest": best, "broad": broad}
+    kinds["largest column"] = column_scores(columns).max(axis=1)
+    if columns.n_columns > 1:
+        kinds["broad"] = _unit(broad) + _unit(_first_of_columns(columns).mean(axis=1))
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
     return kinds
+
+
+def _one_column(drawn: ColumnDraws) -> Array:
+    """Place and spread of a single column of numbers; the best statistic of another."""
+    if drawn.values.shape[1] == NUMBER:
+        return np.asarray(drawn.values[:, -1])
+    return np.asarray(column_scores(drawn).max(axis=1))
 
 
 def _unit(values: Array) -> Array:

@@ -36,20 +36,16 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
 
 
 def hedged(evidence: Array) -> Array:
-    """One evidence from several: -log of the share of draws whose best ranks are at least as good.
+    """One evidence from several: -log of the share of draws with a score at least as high.
 
-    Draws are compared by their smallest rank, then by the next; ties count against.
+    A draw's score is the sum of 1/rank over the kinds, so that draws are ordered by the harmonic
+    mean of their ranks: one kind that stands out says it all, and kinds that agree add up. Ties
+    count against.
     """
+    # In the order of ranks: the same ranks under other kinds have the same sum, to the last bit.
     by_kind = np.sort(np.stack([ranks(kind) for kind in evidence]), axis=0)
-    order = np.lexsort(by_kind[::-1])
-    sorted_ranks = by_kind[:, order]
-    new = np.any(sorted_ranks[:, 1:] != sorted_ranks[:, :-1], axis=0)
-    # Number of draws up to the end of each group of equal ones.
-    group = np.concatenate([[0], np.cumsum(new)])
-    counts = np.cumsum(np.bincount(group))
-    share = np.empty(evidence.shape[1])
-    share[order] = counts[group] / evidence.shape[1]
-    return -np.log(share)
+    score = (evidence.shape[1] / by_kind).sum(axis=0)
+    return np.asarray(-np.log(ranks(score) / evidence.shape[1]))
 
 
 def ranks(values: Array) -> NDArray[np.int_]:

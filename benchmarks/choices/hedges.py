@@ -1,0 +1,120 @@
+"""How several kinds of evidence are made one: ways to join ranks, on the same random swaps.
+
+Plain kernels learned together, their largest and their mean; kernels with flattened spectra
+learned together, and their largest. Each draw has a rank under each kind, and something of the
+ranks orders the draws: the place of the data among them is exact, whatever it is.
+
+    python -m benchmarks.choices.hedges --trials 100     # about five minutes on one core
+
+Problems are those of `benchmarks/common/other_problems.py`, none of which is reported elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from benchmarks.common.exact import TIE, swapped
+from benchmarks.common.other_problems import OTHERS
+from benchmarks.common.pages import fine_share, share, table
+from nosplit.kernels import Gaussian, Shared, default_kernels
+from nosplit.kernels import median_bandwidth as median
+from nosplit.methods import Adaptive
+
+LEVEL = 0.05
+REGULARISATIONS = (1e-1, 1e-2, 1e-3)
+KINDS = ("learned", "largest", "mean", "learned, flattened", "largest, flattened")
+# Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
+WAYS = {
+    "best rank": lambda p: -np.min(p, axis=0) - 1e-4 * np.sort(p, axis=0)[1],
+    "harmonic mean": lambda p: np.sum(1.0 / p, axis=0),
+    "1/√rank": lambda p: np.sum(p**-0.5, axis=0),
+    "logarithms": lambda p: -np.sum(np.log(p), axis=0),
+}
+
+
+def flattened(K, regularisation: float):
+    """A kernel matrix with its centred spectrum λ → λ/(λ + γ λ_max), on a third of the axes."""
+    centred = K - K.mean(axis=0)
+    centred = centred - centred.mean(axis=1)[:, None]
+    values, axes = np.linalg.eigh(centred)
+    keep = len(K) // 6
+    values, axes = np.maximum(values[-keep:], 0.0), axes[:, -keep:]
+    return (axes * (values / (values + regularisation * values[-1]))) @ axes.T
+
+
+def kinds(x, y, flips: int, rng) -> np.ndarray:
+    """Five kinds of evidence under every draw, (5, F), the data first."""
+    rows = np.concatenate([x, y])
+    width = median(rows)
+    shared = Shared("tile", rows, rows)
+    plain = [shared.values(k) for k in default_kernels(width, median(rows, base="l1"))]
+    finer = [shared.values(Gaussian(factor * width)) for factor in (0.5, 0.125)]
+    flat = [flattened(K, g) for K in finer for g in REGULARISATIONS]
+    tau, cov = swapped([*plain, *flat], flips, rng)
+    d = len(plain)
+    first = Adaptive().evidence(tau[:, :d], cov[:d, :d])
+    second = Adaptive().evidence(tau[:, d:], cov[d:, d:])
+    return np.concatenate([first, second[:2]])
+
+
+def shares(evidence: np.ndarray) -> np.ndarray:
+    """Share of draws with at least as much evidence, for each kind and draw; ties count against."""
+    least = evidence - TIE * np.maximum(np.abs(evidence), 1.0)
+    ordered = np.sort(evidence, axis=1)
+    below = [np.searchsorted(own, at) for own, at in zip(ordered, least, strict=True)]
+    return 1.0 - np.stack(below) / evidence.shape[1]
+
+
+def rejects(score: np.ndarray) -> bool:
+    return bool(np.mean(score >= score[0] - TIE * max(abs(score[0]), 1.0)) <= LEVEL + 1e-12)
+
+
+def measure(name: str, options) -> dict[str, float]:
+    """Power of each kind by itself, and of each way to join all of them."""
+    first, second, n = OTHERS[name]
+    found: dict[str, list[bool]] = {}
+    for trial in range(options.trials):
+        rng = np.random.default_rng([options.seed, list(OTHERS).index(name), trial])
+        p = shares(kinds(first(n, rng), second(n, rng), options.flips, rng))
+        for kind, own in zip(KINDS, p, strict=True):
+            found.setdefault(kind, []).append(bool(own[0] <= LEVEL + 1e-12))
+        for way, join in WAYS.items():
+            found.setdefault(way, []).append(rejects(join(p)))
+    return {key: float(np.mean(value)) for key, value in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--flips", type=int, default=499)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--problems", nargs="*", default=list(OTHERS))
+    options = parser.parse_args()
+    rows = []
+    for name in options.problems:
+        power = measure(name, options)
+        rows.append([name, OTHERS[name][2], power])
+        print(name, {key: round(value, 2) for key, value in power.items()}, flush=True)
+    best = [max(power[kind] for kind in KINDS) for _, _, power in rows]
+    lines = [
+        [name, n, share(b), *(share(power[w]) for w in WAYS)]
+        for (name, n, power), b in zip(rows, best, strict=True)
+    ]
+    every = {w: np.array([power[w] for _, _, power in rows]) for w in WAYS}
+    lines.append(
+        [
+            "mean",
+            "",
+            fine_share(float(np.mean(best))),
+            *(fine_share(v.mean()) for v in every.values()),
+        ]
+    )
+    short = [max(0.0, float(np.max(np.array(best) - v))) for v in every.values()]
+    lines.append(["largest shortfall", "", "", *map(share, short)])
+    print(table(["problem", "n", "best kind", *WAYS], lines))
+
+
+if __name__ == "__main__":
+    main()
