@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import DependentRowsWarning, Exact, independence_test, mean_test, two_sample_test
+from nosplit.data.serial import perhaps_correlated
 
 pytestmark = pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 
@@ -87,6 +88,45 @@ def test_rows_of_values():
     rng = np.random.default_rng(2)
     with pytest.warns(DependentRowsWarning, match="long blocks"):
         mean_test(series(rng, 400), symmetric=True)
+
+
+@pytest.mark.parametrize(("n", "phi", "least"), [(60, 0.5, 0.7), (60, 0.3, 0.1), (120, 0.3, 0.5)])
+def test_short_series_are_suspected(n, phi, least):
+    """4 of 20 tests of two series of 60 rows (φ = .5) rejected without a word."""
+    rng, trials = np.random.default_rng(3), 100
+    pairs = ((series(rng, n, phi), series(rng, n, phi)) for _ in range(trials))
+    assert sum(perhaps_correlated(x, y) for x, y in pairs) >= least * trials
+
+
+def test_independent_rows_are_seldom_suspected():
+    rng, trials = np.random.default_rng(4), 150
+
+    def ties(size):
+        return rng.integers(3, size=size)
+
+    for draw in (rng.normal, rng.standard_cauchy, ties):
+        samples = (draw(size=(2, 80, 2)) for _ in range(trials))
+        assert sum(perhaps_correlated(x, y) for x, y in samples) <= binom.isf(1e-3, trials, 0.01)
+        by_size = (np.sort(draw(size=(80, 1)), axis=0) for _ in range(trials))
+        assert not any(map(perhaps_correlated, by_size))
+
+
+@pytest.mark.parametrize(
+    ("test", "where"),
+    [
+        (two_sample_test, "ways.pairs"),
+        (independence_test, "ways.observations"),
+        (lambda x, y, calibration: mean_test(x - y, symmetric=True), "means"),
+    ],
+)
+def test_suspicion_leaves_the_p_value_alone(monkeypatch, test, where):
+    x, y = np.random.default_rng(5).normal(size=(2, 80, 1))
+    before = test(x, y, calibration=Exact(99))
+    monkeypatch.setattr(f"nosplit.api.{where}.perhaps_correlated", lambda *_, **__: True)
+    with pytest.warns(DependentRowsWarning, match="look alike"):
+        after = test(x, y, calibration=Exact(99))
+    assert (before.calibration, after.calibration) == ("exact", "approximate")
+    assert (before.pvalue, before.statistic) == (after.pvalue, after.statistic)
 
 
 # Swaps of blocks --------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ import pytest
 
 import nosplit
 from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
+from nosplit.kernels.derived.eigenbases import default_eigenbases
 from nosplit.methods.normal.laws import Flips
+from nosplit.sketch.maps import spread_of
 from nosplit.sketch.order import blocks_alike
 from nosplit.sketch.units import CellUnits, Lens
 
@@ -131,3 +133,15 @@ def test_columns_of_the_smallest_numbers_and_one_large_one(stream):
     stream.update(x, y)
     with pytest.raises(InputError, match="too small to be squared"):
         stream.result()
+
+
+def test_columns_whose_spreads_are_the_largest_numbers():
+    """Ten times a spread was infinite."""
+    rows = 1e308 * np.sort(np.random.default_rng(0).uniform(-0.8, 0.8, size=(24, 1)), axis=0)
+    default_eigenbases(rows)
+
+
+def test_columns_of_denormal_numbers():
+    """There is no number of spreads to a unit of them."""
+    assert spread_of(1e-310 * normal(50))[1] == 1.0
+    assert spread_of(1e-290 * normal(50))[1] < 1e-289

@@ -14,11 +14,11 @@ from nosplit._support.checks import (
     check_vector,
 )
 from nosplit._support.types import Array
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import correlated_rows, perhaps_correlated
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.caveats import dependent_values
+from nosplit.inference.caveats import dependent_values, perhaps_dependent
 from nosplit.inference.limits import Limits, as_method, check_naive, settle
 from nosplit.inference.outcome import Outcome, to_result
 from nosplit.inference.questions import MEAN, NORMAL
@@ -93,12 +93,12 @@ def mean_test(
         raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
     generator, chosen = check_rng(rng), as_method(method)
     kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
-    lag = correlated_rows(values)
+    lag, suspected = correlated_rows(values), perhaps_correlated(values)
     if check_flag(shuffle, "shuffle"):
         values = values[generator.permutation(len(values))]
-    outcome = test_rows(values, chosen, kind, generator)
+    outcome = test_rows(values, chosen, kind, generator).noting(dependent_values(lag))
     return to_result(
-        outcome.noting(dependent_values(lag)),
+        perhaps_dependent(outcome) if suspected and not lag else outcome,
         question=MEAN,
         kernels=tuple(f"base {i}" for i in range(values.shape[1])),
         n_units=len(values),

@@ -18,12 +18,22 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
-__all__ = ["correlated_rows", "serial_lags", "serial_rows", "sure_of"]
+__all__ = [
+    "can_be_suspected",
+    "correlated_rows",
+    "perhaps_correlated",
+    "serial_lags",
+    "serial_rows",
+    "sure_of",
+]
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
-# How often independent rows may seem to depend on one another, whatever their columns.
-FALSE_ALARMS = 2e-5
+# How often independent rows may seem to depend on one another, whatever their columns; and how
+# often they may be suspected of it, all samples of a test together.
+FALSE_ALARMS, SUSPICIONS = 2e-5, 0.01
+# Rows and columns of samples that can be suspected: with more rows series are seen for certain.
+SUSPECTED_ROWS, SUSPECTED_COLUMNS = 1_000, 100
 # Sorted rows: so few steps down, as a share and in all, that runs are long: rows sorted inside
 # groups. Rows that go along with sorted ones: a likeness that keeps this share of itself at the
 # longest lag, while two steps lead no farther than one (a ratio of mean squares of 1, where the
@@ -51,12 +61,75 @@ def serial_lags(n: int) -> tuple[Index, Index]:
     return starts, lags
 
 
-def sure_of(n: int, p: int) -> float:
+def sure_of(n: int, p: int, alarms: float = FALSE_ALARMS) -> float:
     """A correlation of n pairs of neighbours, in one of p columns, that is no chance."""
-    return -float(special.ndtri(FALSE_ALARMS / (4.0 * max(p, 1)))) / float(np.sqrt(n))
+    return -float(special.ndtri(alarms / (4.0 * max(p, 1)))) / float(np.sqrt(n))
 
 
-def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = None) -> int:
+def perhaps_correlated(*samples: NDArray[Any], every: bool = False) -> bool:
+    """Whether rows next to one another look alike, as those of few independent samples do.
+
+    Short series are not seen for certain. One test of independent rows in a hundred is suspected;
+    samples of more than a thousand rows, or of more than a hundred columns, are not.
+
+    Parameters
+    ----------
+    samples : array, shape (n, p)
+        Rows in their order, of one sample or of several.
+    every : bool
+        Whether it takes all of the samples to be suspicious, and not one of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=60)
+    >>> series = np.convolve(noise, [1.0, 0.5])[:, None]
+    >>> correlated_rows(series), perhaps_correlated(series), perhaps_correlated(noise[:, None])
+    (0, True, False)
+    """
+    short = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
+    if not short or (every and len(short) < len(samples)):
+        return False
+    if every:
+        return all(correlated_rows(rows, alarms=SUSPICIONS) for rows in samples)
+    # Half of the suspicions for each sample by itself, half for all of them together.
+    half = SUSPICIONS / 2.0
+    if any(correlated_rows(rows, alarms=half / len(short)) for rows in short):
+        return True
+    found = [_neighbours(rows) for rows in short]
+    z, skew = np.sum(found, axis=0) / np.sqrt(len(found))
+    bar = -float(special.ndtri(half / len(z)))
+    return bool(np.any(z > bar + (bar**2 - 1.0) * skew / 6.0))
+
+
+def can_be_suspected(n: int, p: int) -> bool:
+    """Whether a sample of n rows of p columns is one of which series are looked for twice."""
+    return FEWEST_ROWS <= n <= SUSPECTED_ROWS and p <= SUSPECTED_COLUMNS
+
+
+def _neighbours(rows: NDArray[Any]) -> Array:
+    """How alike neighbours are in every column, in standard errors, and its skewness, (2, p).
+
+    Both are 0 for a column that is sorted, or goes along with one that is.
+    """
+    starts, lags = serial_lags(len(rows))
+    places = starts[:, None] + np.concatenate([[0], lags])
+    found = np.zeros((2, rows.shape[1]))
+    for j, values in enumerate(rows[places].transpose(2, 0, 1)):
+        likeness, skew = _likeness(values)
+        if not _sorted(values[:, 0], values[:, 1]) and not _along_sorted(values, likeness):
+            root = np.sqrt(len(values))
+            found[:, j] = likeness[0, 0] * root, skew[0] ** 2 / root
+    return found
+
+
+def correlated_rows(
+    rows: NDArray[Any],
+    n: int | None = None,
+    p: int | None = None,
+    *,
+    alarms: float = FALSE_ALARMS,
+) -> int:
     """The largest lag at which rows still depend on one another; 0 if they seem independent.
 
     Lags are powers of two, up to a 24th of the rows.
@@ -69,6 +142,8 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = No
         Where only the `serial_rows` of a sample are given, how many rows it has.
     p : int, optional
         Where only some of the columns are given, how many there are.
+    alarms : float
+        How often independent rows may seem to depend on one another.
 
     Examples
     --------
@@ -86,7 +161,7 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = No
     places = starts[:, None] + np.concatenate([[0], lags])
     if n is not None:
         places = np.searchsorted(serial_rows(n), places)
-    sure = sure_of(len(starts), rows.shape[1] if p is None else p)
+    sure = sure_of(len(starts), rows.shape[1] if p is None else p, alarms)
     columns = range(rows.shape[1])
     return max((_last_lag(rows[:, j], places, lags, sure) for j in columns), default=0)
 
@@ -97,24 +172,39 @@ def _last_lag(column: NDArray[Any], places: Index, lags: Index, sure: float) -> 
     `places` are those of the rows, and of the rows at each lag from them, (rows, 1 + lags).
     """
     here, next_ = column[places[:, 0]], column[places[:, 1]]
-    down = min(np.count_nonzero(next_ < here), np.count_nonzero(next_ > here))
-    fewest = max((1.0 - ASCENTS) * len(here), DESCENTS)
     alike, skew = _likeness(np.stack([here, next_], axis=1))
     # Where a value is rare, chance puts two of them side by side more often than a normal law says.
     squared = sure**2 - 1.0 / len(here)
     limits = (sure + squared * skew**2 / 6.0)[:, None]
-    if down <= fewest or not (np.abs(alike) > limits).any():
+    if _sorted(here, next_) or not (np.abs(alike) > limits).any():
         return 0
     values = column[places]
     likeness, _ = _likeness(values)
-    first = likeness[np.argmax(np.abs(likeness[:, 0]))]
-    chance = (1.0 - first[0]) / np.sqrt(len(here))  # what weak likeness is uncertain by
-    if first[0] > 0.0 and first[-1] > KEPT * first[0] - chance:
-        rank = _ranks(values[:, :3])
-        one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
-        if two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(here):
-            return 0
+    if _along_sorted(values, likeness):
+        return 0
     return int(lags[np.flatnonzero((np.abs(likeness) > limits).any(axis=0))[-1]])
+
+
+def _down(here: NDArray[Any], next_: NDArray[Any]) -> int:
+    """Steps down, or up where those are fewer."""
+    return int(min(np.count_nonzero(next_ < here), np.count_nonzero(next_ > here)))
+
+
+def _sorted(here: NDArray[Any], next_: NDArray[Any]) -> bool:
+    """Whether rows are sorted, perhaps inside groups."""
+    return bool(_down(here, next_) <= max((1.0 - ASCENTS) * len(here), DESCENTS))
+
+
+def _along_sorted(values: NDArray[Any], likeness: Array) -> bool:
+    """Whether a column goes along with a sorted one."""
+    first = likeness[np.argmax(np.abs(likeness[:, 0]))]
+    chance = (1.0 - first[0]) / np.sqrt(len(values))  # what weak likeness is uncertain by
+    if not (first[0] > 0.0 and first[-1] > KEPT * first[0] - chance):
+        return False
+    rank = _ranks(values[:, :3])
+    one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
+    down = _down(values[:, 0], values[:, 1])
+    return bool(two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(values))
 
 
 def _ranks(values: NDArray[Any]) -> Array:

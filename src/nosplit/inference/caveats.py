@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from nosplit.errors import (
     NearCopyWarning,
     UnsafeAsymptoticsWarning,
 )
-from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.calibrations import APPROXIMATE, ASYMPTOTIC
 from nosplit.inference.outcome import Outcome
 from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Blocks, Pairing, Window
@@ -33,6 +34,7 @@ __all__ = [
     "few_rows",
     "kernel_numbers",
     "near_copies",
+    "perhaps_dependent",
     "safe_when_unequal",
     "safe_window",
     "small_test_part",
@@ -291,6 +293,16 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
             "use calibration='exact', which exchanges blocks of them."
         )
     return DependentRowsWarning, text
+
+
+def perhaps_dependent(outcome: Outcome) -> Outcome:
+    """The outcome of rows that may be a short series: right if they are none, and not exact."""
+    text = (
+        "Rows next to one another look alike, as in one of a hundred samples of independent rows. "
+        "If they follow one another in time, the p-value is too small: use rows farther apart."
+    )
+    how = APPROXIMATE if outcome.calibration == "exact" else outcome.calibration
+    return replace(outcome, calibration=how).noting([(DependentRowsWarning, text)])
 
 
 def thinned_rows(lag: int, step: int) -> Caveat:

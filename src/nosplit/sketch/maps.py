@@ -45,6 +45,9 @@ MOST_PAIRS = 190
 # Landmarks of a kernel that is no mixture of waves.
 LANDMARKS = 64
 
+# A spread below which there is no number of spreads to a unit.
+SMALLEST = 1e-300
+
 
 @dataclass(frozen=True, eq=False)
 class SketchMap:
@@ -288,7 +291,7 @@ def fit_map(
 
 
 def spread_of(column: Array) -> tuple[float, float]:
-    """Median and spread; the spread is 1 for a column that does not vary."""
+    """Median and spread; the spread is 1 for a column that does not vary, or by next to nothing."""
     low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
     spread = (high - low) / 1.349
     if not spread > 1e-9 * np.std(column):
@@ -298,4 +301,4 @@ def spread_of(column: Array) -> tuple[float, float]:
             "`x` and `y` must be below about 1e150 in size, got values whose spread overflows. "
             "Rescale the data first."
         )
-    return float(middle), float(spread) or 1.0
+    return float(middle), float(spread) if spread > SMALLEST else 1.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import correlated_rows, perhaps_correlated
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
@@ -26,6 +26,7 @@ from nosplit.engines.families.independence import (
 from nosplit.families.fitting import fit_tensors, tensors_for
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.families.permuted import permuted_statistics
+from nosplit.inference.caveats import perhaps_dependent
 from nosplit.inference.outcome import Tested, of_unnamed
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
@@ -62,6 +63,8 @@ class VariablesInMemory:
         What is asked for.
     lag : int
         Up to which lag rows depended on one another, of which some were left out.
+    suspected : bool
+        Whether rows of both variables look a little like those before them.
     """
 
     given: tuple[Any, Any]
@@ -71,6 +74,7 @@ class VariablesInMemory:
     labels: RowLabels | None
     asked: Asked
     lag: int = 0
+    suspected: bool = False
 
     @classmethod
     def read(
@@ -95,9 +99,10 @@ class VariablesInMemory:
 
         A y that does not depend on its past may be permuted, whatever x does.
         """
-        lag = min(correlated_rows(self._about_strata(v)) for v in (self.x, self.y))
+        series = [self._about_strata(v) for v in (self.x, self.y)]
+        lag = min(map(correlated_rows, series))
         if not lag:
-            return self
+            return replace(self, suspected=perhaps_correlated(*series, every=True))
         step, labels = THIN * lag, self.labels
         return replace(
             self,
@@ -127,7 +132,8 @@ class VariablesInMemory:
         else:
             few = self._permuted(unit_size, plan, rng) if cut is None else None
             tested = few or self._by_units(cut, sizes, plan, rng, workers, progress)
-        tested = replace(tested, outcome=thinned(tested.outcome, self.lag))
+        outcome = thinned(tested.outcome, self.lag)
+        tested = replace(tested, outcome=perhaps_dependent(outcome) if self.suspected else outcome)
         result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
         return result if cut is None else replace(result, design=cut.said)
 

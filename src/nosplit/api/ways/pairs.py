@@ -9,13 +9,13 @@ import numpy as np
 from nosplit._support.checks import check_finite, naming
 from nosplit.api.ways.evidence import look_for, pooled_outcome
 from nosplit.data.samples import Samples, check_samples
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import correlated_rows, perhaps_correlated
 from nosplit.designs.asked import Asked
 from nosplit.families.fitting import fitted_units
 from nosplit.families.pooled import FEW_SWAPS
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS
-from nosplit.inference.caveats import dependent_rows, unequal_caveats
+from nosplit.inference.caveats import dependent_rows, perhaps_dependent, unequal_caveats
 from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
@@ -42,7 +42,9 @@ def test_pairs(
     n_rows = len(x) + len(y) + data.left_out
     looks = sees_all(recipe.default, asked.method, plan)
     # Pairs may share what comes and goes: swaps need their differences to be independent.
-    lag = max(correlated_rows(rows) for rows in ((x - y,) if asked.paired else (x, y)))
+    series = (x - y,) if asked.paired else (x, y)
+    lag = max(map(correlated_rows, series))
+    suspected = not lag and perhaps_correlated(*series)
     block = BLOCK_LAGS * lag if lag and plan.flips else 1
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
@@ -67,6 +69,7 @@ def test_pairs(
                 outcome = outcome.noting(unequal_caveats(outcome, n_units))
     outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
     outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
+    outcome = perhaps_dependent(outcome) if suspected else outcome
     tested = Tested(outcome, kernels, n_units, n_used, data.encoding, recipe.default)
     return tested.result(TWO_SAMPLE, n_rows, data.columns)
 

@@ -205,7 +205,7 @@ _CALIBRATIONS = {
             "The data was shuffled at random {flips} times as if rows were independent; the "
             "p-value is the share of shuffles that look at least as extreme."
         ),
-        "Rows depend on those before them, so that it is too small.",
+        "Right if rows do not depend on those before them, as they seem to; too small if they do.",
     ),
     "simulate": (
         (

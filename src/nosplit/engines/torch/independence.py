@@ -21,10 +21,11 @@ from nosplit.engines.families.independence import (
 )
 from nosplit.engines.torch.devices import as_array, as_rows, device_of, running
 from nosplit.engines.torch.sketches.dealing import rows_by_cell
-from nosplit.engines.torch.sketches.serial import lag_of
+from nosplit.engines.torch.sketches.serial import lag_of, perhaps_series
 from nosplit.engines.torch.sketches.shifts import DeviceShifts, only_waves
 from nosplit.engines.torch.sketches.sides import check_finite_tensor
 from nosplit.errors import InputError
+from nosplit.inference.caveats import perhaps_dependent
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
 from nosplit.pairs.pairing import Sketch
@@ -63,6 +64,7 @@ def independence_of_tensors(
             raise InputError(f"`{name}` is constant: all rows are the same.")
     # y that does not depend on its past may be permuted, whatever x does.
     lag = min(lag_of(rows) for rows in both)
+    suspected = not lag and perhaps_series(*both, every=True)
     if lag:
         both = both[0][:: THIN * lag], both[1][:: THIN * lag]
     n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
@@ -75,7 +77,8 @@ def independence_of_tensors(
         done = sketched_independence(
             observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
         )
-    done = replace(done, outcome=thinned(done.outcome, lag))
+    outcome = thinned(done.outcome, lag)
+    done = replace(done, outcome=perhaps_dependent(outcome) if suspected else outcome)
     return done.result(INDEPENDENCE, given)
 
 

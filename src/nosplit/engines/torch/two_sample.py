@@ -23,14 +23,14 @@ from nosplit.engines.torch.pairs.pooled import TensorPooled
 from nosplit.engines.torch.pairs.rows import look_at_tensors
 from nosplit.engines.torch.pairs.spectral import sorted_tensor
 from nosplit.engines.torch.pairs.units import TensorDraws, TensorPairs
-from nosplit.engines.torch.sketches.serial import lag_of
+from nosplit.engines.torch.sketches.serial import lag_of, perhaps_series
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
 from nosplit.errors import InputError
 from nosplit.families.fitting import chosen_units, fit_bank
 from nosplit.families.pooled import FEW_SWAPS, label_draws
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import BLOCKS
-from nosplit.inference.caveats import dependent_rows
+from nosplit.inference.caveats import dependent_rows, perhaps_dependent
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
@@ -183,7 +183,9 @@ def _by_pairs(
     x, y = (rows.to(precision(rows)) for rows in placed.rows)
     n_rows = len(x) + len(y) + placed.left_out
     # Pairs may share what comes and goes: swaps need their differences to be independent.
-    lag = lag_of(x - y) if asked.paired else lag_of(x, y)
+    series = (x - y,) if asked.paired else (x, y)
+    lag = lag_of(*series)
+    suspected = not lag and perhaps_series(*series)
     block = BLOCK_LAGS * lag if lag and plan.flips else 1
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
@@ -200,6 +202,7 @@ def _by_pairs(
         n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
     outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
     outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
+    outcome = perhaps_dependent(outcome) if suspected else outcome
     tested = Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
     return tested.result(TWO_SAMPLE, n_rows, placed.columns)
 

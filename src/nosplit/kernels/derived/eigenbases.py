@@ -185,7 +185,7 @@ def default_eigenbases(rows: Array) -> list[tuple[Eigenbasis, Array]]:
     live = np.ptp(rows, axis=0) > 0
     if not live.any():
         return []
-    uneven = spreads[live].max() > UNEVEN * spreads[live].min()
+    uneven = spreads[live].max() / UNEVEN > spreads[live].min()
     if not uneven:
         return _bases_of_scale(rows, np.ones(rows.shape[1]), medians=True)
     plain = _bases_of_scale(rows, np.ones(rows.shape[1]), medians=False)

@@ -11,10 +11,17 @@ import numpy as np
 import torch
 
 from nosplit._support.types import Index
-from nosplit.data.serial import correlated_rows, serial_lags, serial_rows, sure_of
+from nosplit.data.serial import (
+    can_be_suspected,
+    correlated_rows,
+    perhaps_correlated,
+    serial_lags,
+    serial_rows,
+    sure_of,
+)
 from nosplit.engines.torch.devices import as_array
 
-__all__ = ["lag_inside", "lag_of"]
+__all__ = ["lag_inside", "lag_of", "perhaps_series"]
 
 # Values of neighbours that are ranked at once.
 AT_ONCE = 1 << 24
@@ -23,6 +30,14 @@ AT_ONCE = 1 << 24
 def lag_of(*samples: torch.Tensor) -> int:
     """The largest lag at which rows of a sample still depend on one another; 0 for independence."""
     return max(_lag(rows, rows.__getitem__) for rows in samples)
+
+
+def perhaps_series(*samples: torch.Tensor, every: bool = False) -> bool:
+    """Whether rows of few may be a series (`data/serial`): these travel."""
+    few = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
+    if every and len(few) < len(samples):
+        return False
+    return perhaps_correlated(*(as_array(rows).astype(np.float64) for rows in few), every=every)
 
 
 def lag_inside(rows: torch.Tensor, strata: Index) -> int:
