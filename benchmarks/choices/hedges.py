@@ -4,7 +4,7 @@ Plain kernels learned together, their largest and their mean; kernels with flatt
 learned together, and their largest. Each draw has a rank under each kind, and something of the
 ranks orders the draws: the place of the data among them is exact, whatever it is.
 
-    python -m benchmarks.choices.hedges --trials 100     # about five minutes on one core
+    python -m benchmarks.choices.hedges --trials 60      # about three minutes on one core
 
 Problems are those of `benchmarks/common/other_problems.py`, none of which is reported elsewhere.
 """
