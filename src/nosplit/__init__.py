@@ -221,4 +221,4 @@ if not TYPE_CHECKING:  # a checker would take every name for known
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_DOORS, "__version__"])
+    return sorted({*__all__, *_DOORS, "__version__"})

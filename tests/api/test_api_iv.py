@@ -64,7 +64,7 @@ BAD_SAMPLES = {
     "a number": (3.0, words("must be a vector or an (n, p) array, got 0 dimensions")),
     "images": (np.ones((3, 3, 3)), words("got 3 dimensions", "Flatten each observation")),
     "nothing": (None, words("must hold real numbers, got dtype object (NoneType)")),
-    "words": ([["a", "b"], ["c", "d"]], words("must hold real numbers, got dtype <U1")),
+    "words": ([["a", "b"], ["c", "d"]], words("got dtype <U1. Text is compared in tables")),
     "bytes": (b"sample", words("must hold real numbers", "(bytes)")),
     "objects": (np.array([[1, "a"], [2, None]], dtype=object), words("real numbers", "object")),
     "decimals": ([Decimal(1), Decimal(2)], words("must hold real numbers, got dtype object")),

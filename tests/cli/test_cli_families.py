@@ -100,3 +100,5 @@ def test_models_of_several_columns(text):
 def test_a_model_of_nonsense():
     with pytest.raises(InputError, match="`--model` must be normal"):
         parse_model("__class__", 1)
+    with pytest.raises(InputError, match="Did you mean 'gamma'"):
+        parse_model("gama:3", 1)

@@ -149,3 +149,11 @@ def test_models_with_ends(run, flights):
     assert run("gof", "waits.csv", "--model", "exponential", "--exit-code")[0] == 1
     assert run("gof", "shares.csv", "--model", "uniform", "--exit-code")[0] == 0
     assert run("gof", "shares.csv", "--model", "beta:2,2", "--exit-code")[0] == 1
+
+
+def test_notes_name_options(run, flights):
+    flights.assign(carrier="WN").to_csv("later.csv", index=False)
+    for command in ("test", "columns"):
+        _, out, _ = run(command, "flights.csv", "later.csv", "--columns", "carrier,delay")
+        assert command == "columns" or "leave it out with --exclude carrier." in out
+        assert "exclude=" not in out

@@ -426,6 +426,8 @@ def test_score_iv():
     refuse(r"`score` must give one row of 1 .* got shape \(30, 2\)", score=np.zeros((30, 2)))
     refuse("`score` must be finite", score=lambda x: x * np.nan)
     refuse(r"Call it: `StudentT\(...\)`", score=models.StudentT)
+    refuse("counts have none", score=stats.poisson(3))
+    refuse("Models are in `nosplit.models`", score="normal")
     refuse("needs a model that can sample", calibration="simulate")
     refuse("`calibration` must be one of .* Did you mean 'wild'", calibration="wilde")
     refuse("`calibration` must be a name", calibration=3)

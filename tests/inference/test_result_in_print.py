@@ -58,3 +58,11 @@ def test_results_in_notebooks_are_escaped():
     assert "&lt;script&gt;" in html
     assert html.startswith("<div><strong>The samples differ (p = ")
     assert html.count("<strong>") == 3  # the verdict, that of the columns, and what changed
+
+
+def test_columns_of_arrays_have_numbers_and_what_is_left_out_a_reason():
+    rng = np.random.default_rng(0)
+    result = two_sample_test(rng.normal(2.0, size=(50, 2)), rng.normal(size=(5000, 2)))
+    text = " ".join(str(result).split())
+    assert "by column 0 alone" in text
+    assert "4,200 left out (16 of the larger sample for one of the smaller are used)" in text

@@ -111,7 +111,10 @@ def numeric(value: ArrayLike, name: str) -> NDArray[Any]:
         _warn_of_rounding(array, name)
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise InputError(f"`{name}` must hold real numbers, got dtype {array.dtype}{_of(value)}.")
+        hint = " Text is compared in tables: put it into a data frame." * (array.dtype.kind in "US")
+        raise InputError(
+            f"`{name}` must hold real numbers, got dtype {array.dtype}{_of(value)}.{hint}"
+        )
     if array.dtype not in (np.float32, np.float64):
         with np.errstate(over="ignore"):  # what float64 cannot hold becomes infinite
             array = array.astype(np.float64)

@@ -127,7 +127,7 @@ def goodness_of_fit_test(
     (True, 'wild')
     """
     check_flags(shuffle=shuffle, progress=progress, dependent=dependent)
-    score, generator = as_model(read_if_path(score)), check_rng(rng)
+    score, generator = read_if_path(as_model(score)), check_rng(rng)
     options = Options.of(scale, columns, exclude, nan_policy)
     asked = Asked(options, kernels, as_method(method), pairs, calibration, budget, shuffle)
     every_row = check_int(thin, "thin", least=1) == 1 and not dependent

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, printable
 from nosplit.inference.calibrating.evidence import ColumnEvidence
+from nosplit.pairs.dealing import MOST_ROWS
 
 if TYPE_CHECKING:
     from nosplit.inference.result import TestResult
@@ -19,18 +21,21 @@ __all__ = ["answer_of", "kernel_label", "summary_of"]
 MOST_LINES = 12
 
 
-def answer_of(result: TestResult, alpha: float, columns: bool) -> str:
+def answer_of(
+    result: TestResult, alpha: float, columns: bool = True, said: Callable[[str], str] = str
+) -> str:
     """The verdict at level alpha in words, what changed, and a line on how it was tested.
 
     `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
+    `said` rewrites notes and warnings, for a reader who does not call functions.
     """
     lines = [_verdict(result, alpha)]
     if columns:
         lines += _size_lines(result, alpha) + _column_lines(result, alpha)
     lines.append(indented("  tested     ", _tested(result)))
     lines += _witness_lines(result)
-    lines += [indented("  note       ", printable(text)) for text in result.notes]
-    lines += [indented("  warning    ", text) for text in result.warnings]
+    lines += [indented("  note       ", printable(said(text))) for text in result.notes]
+    lines += [indented("  warning    ", said(text)) for text in result.warnings]
     return "\n".join(lines)
 
 
@@ -50,8 +55,7 @@ def summary_of(result: TestResult, alpha: float) -> str:
     if result.pairs not in ("rows", "given"):
         lines.append(f"  pairs      {result.pairs}: {result.n_pairs:,} of {result.n_units:,} units")
     if result.pairs != "given":
-        left_out = f", {result.n_left_out:,} left out" if result.n_left_out else ""
-        lines.append(f"  rows       {result.n_used:,} used{left_out}")
+        lines.append(f"  rows       {result.n_used:,} used{_left_out(result)}")
     if result.encoding is not None:
         lines.append(f"  columns    {_columns_text(result.encoding)}")
     lines += [indented("  note       ", printable(text)) for text in result.notes]
@@ -79,8 +83,7 @@ def _tested(result: TestResult) -> str:
     if result.pairs not in ("rows", "given"):
         parts.append(_compared(result))
     if result.pairs != "given":
-        left_out = f", {result.n_left_out:,} left out" if result.n_left_out else ""
-        parts.append(f"{result.n_used:,} rows{left_out}")
+        parts.append(f"{result.n_used:,} rows{_left_out(result)}")
     if result.encoding is not None:
         parts.append(f"columns: {_columns_text(result.encoding)}")
     if result.design is not None:
@@ -88,6 +91,15 @@ def _tested(result: TestResult) -> str:
     if result.reference is not None:
         parts.append(f"compared with {result.reference}")
     return "; ".join(parts)
+
+
+def _left_out(result: TestResult) -> str:
+    """Say how many rows were not used, and why where sizes are the reason."""
+    if not result.n_left_out:
+        return ""
+    uneven = result.n_used == (MOST_ROWS + 1) * result.n_units
+    why = f" ({MOST_ROWS} of the larger sample for one of the smaller are used)" if uneven else ""
+    return f", {result.n_left_out:,} left out{why}"
 
 
 def _compared(result: TestResult) -> str:
@@ -111,12 +123,17 @@ def _size_lines(result: TestResult, alpha: float) -> list[str]:
     return [
         indented(
             "  how large  ",
-            f"rows are told apart {c.told_apart:.0%} of the time by {printable(name)} alone "
+            f"rows are told apart {c.told_apart:.0%} of the time by {_called(result, name)} alone "
             "(50% is chance)",
         )
         for name, c in held
         if c.told_apart is not None
     ]
+
+
+def _called(result: TestResult, name: str) -> str:
+    """The name of a column; columns of arrays have numbers."""
+    return printable(name) if result.columns is not None else f"column {name}"
 
 
 def _evidence_of(result: TestResult, name: str) -> ColumnEvidence:
@@ -133,7 +150,7 @@ def _column_lines(result: TestResult, alpha: float) -> list[str]:
         column = _evidence_of(result, name)
         apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
         words = f": {column.words}" if column.words else ""
-        text = f"{printable(name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
+        text = f"{_called(result, name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
         lines.append(indented(title if not lines else " " * 13, text))
     if len(held) > MOST_LINES:
         lines.append(f"             and {len(held) - MOST_LINES} more")

@@ -170,7 +170,7 @@ class TestResult:
             if column.told_apart is not None and column.told_apart >= APART:
                 found.append(
                     f"{name!r} alone tells rows of x from rows of y: if it counts rows, or is the "
-                    "time by which they were divided, leave it out with `exclude`."
+                    f"time by which they were divided, leave it out with exclude=[{name!r}]."
                 )
         return tuple(dict.fromkeys(found))
 

@@ -29,6 +29,16 @@ def as_model(score: Any) -> Any:
     >>> as_model(stats.norm(1.0, 2.0)).score([[3.0]]).round(9)
     array([[-0.5]])
     """
+    if callable(getattr(score, "logpmf", None)):
+        raise InputError(
+            "`score` must be a law with a density, and counts have none. Compare with a sample of "
+            "it: `two_sample_test(x, law.rvs(n))`."
+        )
+    if isinstance(score, str) and "." not in score and "/" not in score:
+        raise InputError(
+            f"`score` must be a model, a function, an array or the name of a file, got {score!r}. "
+            "Models are in `nosplit.models`, as in `models.Normal()`; `scipy.stats` has more."
+        )
     if isinstance(score, Model | type) or not callable(getattr(score, "logpdf", None)):
         return score
     if hasattr(score, "freeze"):  # calling it would set its parameters, to the rows

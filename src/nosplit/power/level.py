@@ -93,10 +93,11 @@ class CalibrationCheck:
             if self.holds
             else "The level does not hold: use calibration='exact', fewer kernels or fewer pairs."
         )
+        splits = len(self.pvalues)
         return (
             f"Type-I error {self.rate:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}) at "
             f"level {self.alpha:g},\nfrom {self.pvalues.size} null samples on "
-            f"{len(self.pvalues)} splits of the merged data.{self._some()}\n{verdict}"
+            f"{splits} split{'s' * (splits > 1)} of the merged data.{self._some()}\n{verdict}"
         )
 
     def _some(self) -> str:

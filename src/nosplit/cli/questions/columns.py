@@ -83,7 +83,8 @@ def columns_command(
         print_json({**tests.to_dict(), "differing": list(held), "adjust": adjust})
     else:
         typer.echo(printable(f"{ref} and {cur}"))
-        said = replace(tests, warnings=tuple(map(in_options, tests.warnings)))
+        warnings, notes = (tuple(map(in_options, said)) for said in (tests.warnings, tests.notes))
+        said = replace(tests, warnings=warnings, notes=notes)
         typer.echo(said.summary(method=adjust))
     sizes = [tests[name].told_apart for name in held]
     # A pair has no size of its own: what was asked for is then taken to be reached.

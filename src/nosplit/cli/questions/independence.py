@@ -31,7 +31,7 @@ def independence(
     ],
     second: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="The other variable, in the same rows."),
+        typer.Argument(metavar="OTHER", help="The other variable, in the same rows."),
     ] = None,
     x: Annotated[
         list[str] | None,

@@ -52,7 +52,8 @@ Method = Annotated[
 Pairs = Annotated[
     str,
     typer.Option(
-        help="auto, linear, adjacent, complete, a window such as 5, or blocks:64.", metavar="PAIRS"
+        help="auto, complete, sketch, linear, adjacent, a window such as 5, or blocks:64.",
+        metavar="PAIRS",
     ),
 ]
 Calibration = Annotated[str, typer.Option(help="auto, exact or asymptotic.", metavar="NAME")]
@@ -90,7 +91,7 @@ Scale = Annotated[
 NanPolicy = Annotated[
     str,
     typer.Option(
-        help="Missing values: raise, omit or indicate (compare them, too: what tables do).",
+        help="Missing values: raise, omit or indicate (compare them, too; default for tables).",
         metavar="NAME",
     ),
 ]
@@ -122,7 +123,7 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         metavar="",
-        help="Say how large it is by all columns together, too; takes longer.",
+        help="Also say how large it is by all columns together; takes longer.",
     ),
 ]
 ExitCode = Annotated[
@@ -149,7 +150,7 @@ Groups = Annotated[
 Report = Annotated[
     str | None,
     typer.Option(
-        help="Write a report as one HTML file, over one that is there.", metavar="FILE.html"
+        help="Write a report as one HTML file; one of that name is replaced.", metavar="FILE.html"
     ),
 ]
 NoRows = Annotated[

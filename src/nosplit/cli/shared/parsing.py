@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 import numpy as np
 
 from nosplit import models
@@ -61,10 +63,13 @@ def _scipy_model(name: str, given: list[float], text: str, p: int) -> models.Sam
 
     law = getattr(stats, name, None)
     if not isinstance(law, stats.rv_continuous):
+        known = [n for n in dir(stats) if isinstance(getattr(stats, n), stats.rv_continuous)]
+        near = get_close_matches(name, ["normal", "exponential", *known], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(
             "`--model` must be normal, normal:MEAN,SD, laplace, laplace:LOC,SCALE, t:DOF, "
             "exponential, exponential:SCALE or a continuous distribution of scipy.stats with its "
-            f"parameters, got {text!r}."
+            f"parameters, got {text!r}.{hint}"
         )
     if p != 1:
         raise InputError(f"`--model` {name} is a law of one column, and the sample has {p}.")

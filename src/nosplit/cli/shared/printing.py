@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import typer
@@ -19,6 +18,7 @@ from nosplit.cli.shared.words import in_options
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.report import check_target
 from nosplit.errors import InputError
+from nosplit.inference.printed import answer_of
 from nosplit.inference.result import TestResult
 
 __all__ = [
@@ -84,8 +84,7 @@ def finish(
         print_json({**result.to_dict(), **held, "reject": rejects, "alpha": alpha})
     else:
         typer.echo(printable(title))
-        said = replace(result, warnings=tuple(map(in_options, result.warnings)))
-        typer.echo(said.answer(alpha))
+        typer.echo(answer_of(result, alpha, said=in_options))
         if told:
             typer.echo(str(told))
     return typer.Exit(int(exit_code and rejects))

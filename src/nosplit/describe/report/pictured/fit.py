@@ -62,7 +62,7 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
 
 def _drawing(model: Any) -> Callable[[int, np.random.Generator], Array] | None:
     """The function that draws from a model; None for scores alone."""
-    known = as_model(read_if_path(model)) if model is not None else None
+    known = read_if_path(as_model(model)) if model is not None else None
     able = any(callable(getattr(known, name, None)) for name in ("sample", "rvs"))
     return drawing_from(known) if able else None
 
