@@ -44,7 +44,8 @@ def witness_test(
 
     Rows are dealt to folds at random. For each fold but the first an estimator is learned on all
     folds before it, and scores the rows of the fold; labels inside the fold are then permuted, so
-    that its p-value is exact given the folds before. Each p-value is uniform given those before,
+    that its p-value is exact over the permutations, given the folds before, if rows are independent
+    and those of x and of y may change places under H₀. Each p-value is uniform given those before,
     so that they combine to one exact p-value. With five folds four fifths of the rows are tested,
     and the last estimator learns from four fifths; a split into halves learns from one and tests
     the other.

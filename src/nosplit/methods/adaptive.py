@@ -16,7 +16,7 @@ __all__ = ["Adaptive"]
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Several kinds of evidence on the same random draws; exact as a whole.
+    """Several kinds of evidence on the same random draws; exact over them as a whole (`Exact`).
 
     OST finds combinations of many kernels, but pays for the search where one kernel, or all of
     them together, say it all. Each draw counts by the harmonic mean of its ranks under OST, under

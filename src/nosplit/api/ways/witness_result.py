@@ -48,7 +48,8 @@ class WitnessResult:
     statistic : float
         Σ w Φ⁻¹(1 - p) over the folds, standard normal under H₀.
     log_pvalue : float
-        Natural logarithm of the p-value, which is exact if rows are independent.
+        Natural logarithm of the p-value, which is exact over permutations of labels inside folds if
+        rows are independent, and those of x and of y may change places under H₀.
     folds : tuple of WitnessFold
         The folds that were tested, in their order.
     estimator : str
