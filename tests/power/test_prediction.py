@@ -481,6 +481,8 @@ def test_auto_is_what_the_test_would_do():
     (said,) = predict_power(few, n=100, trials=100).warnings
     assert said.startswith("Kernels alone are counted")
     assert predict_power(few, n=100, trials=100, method="ost").warnings == ()
+    (said,) = predict_power(few, n=100, trials=100, method="best").warnings
+    assert "above the interval" in said
     for n in (100, 20_000):
         how = nosplit.plan(n=n, p=49)
         found = predict_power(few, n=n, trials=200)

@@ -18,7 +18,7 @@ from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.bank import kernel_bases
-from nosplit.methods import Adaptive, Method, Naive
+from nosplit.methods import Adaptive, Best, Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import wilson
@@ -29,6 +29,12 @@ __all__ = ["power_curve", "predict_power", "sample_size"]
 
 # Said of a prediction for the default test.
 COUNTED = "Kernels alone are counted: the default test sees columns, too, and may need fewer rows."
+# The same for the best of several kernels over complete pairs, and rows of a pilot that say more.
+TOO_LOW = (
+    "The pilot of {} rows says less about the best of several kernels than about all of them: the "
+    "power is more likely above the interval than below it."
+)
+LARGE_PILOT = 1_000
 
 
 def predict_power(
@@ -292,11 +298,13 @@ class _Study:
         )
 
     def _not_counted(self, how: Plan) -> tuple[str, ...]:
-        """A word on the evidence of the default test besides kernels."""
-        adaptive = isinstance(settle(self.method, how.calibration), Adaptive)
-        if not (self.alternative.default and adaptive and isinstance(how.pairing, Complete)):
+        """A word on the evidence of a test that the prediction leaves out."""
+        it, method = self.alternative, settle(self.method, how.calibration)
+        if not isinstance(how.pairing, Complete):
             return ()
-        return (COUNTED,)
+        if isinstance(method, Best) and it.d > 1 and (it.n_rows or 0) < LARGE_PILOT:
+            return (TOO_LOW.format(it.n_rows),)
+        return (COUNTED,) if it.default and isinstance(method, Adaptive) else ()
 
     def search(
         self, alternative: Alternative, target: float, limit: int, start: int = 64
