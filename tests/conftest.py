@@ -11,11 +11,13 @@ import pytest
 
 from nosplit.cli import main
 
-# Their tests share a cluster or a built site, which takes longer to make than they take to run.
+# Their tests share a cluster, a built site or a study, which takes longer to make than they take.
 TOGETHER = {
+    "tests/describe/test_explain.py": "explanations",
     "tests/engines/clusters/test_dask.py": "Dask",
     "tests/engines/clusters/test_spark.py": "Spark",
     "tests/engines/test_all_engines.py": "Spark",
+    "tests/experiments/test_experiments.py": "studies",
     "tests/test_site.py": "site",
 }
 

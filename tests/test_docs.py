@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import _examples
+import nosplit
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(
@@ -64,3 +67,56 @@ def test_modules_of_the_walks_exist():
         if not (root / name).exists() and not (root / name).with_suffix(".py").exists()
     ]
     assert not missing
+
+
+def small_arrays(rows):
+    nosplit.two_sample_test(*rows[:, :100], calibration=nosplit.Exact(19), workers=1)
+
+
+def large_arrays(rows):
+    nosplit.two_sample_test(*rows, budget=0.1, calibration=nosplit.Exact(19), workers=1)
+
+
+def a_stream(rows):
+    stream = nosplit.TwoSampleAccumulator(pairs=nosplit.Sketch(100, 2))
+    stream.update(*rows)
+    stream.result(flips=19)
+
+
+@pytest.mark.parametrize(
+    ("walk", "steps"),
+    [
+        (small_arrays, ["- **Small arrays**", "*Ranking*"]),
+        (large_arrays, ["- **Large arrays**", "*Sketch*", "*Ranking*"]),
+        (a_stream, ["- **A stream**", "*Ranking*"]),
+    ],
+)
+def test_walks_are_as_told(walk, steps):
+    """The modules of a walk are touched, and the first of each step in the order of the page."""
+    page = (DOCS / "guide" / "how_it_works.md").read_text(encoding="utf-8")
+    told = [re.search(rf"^{re.escape(s)}.*?(?=^-|\n\n)", page, re.M | re.S)[0] for s in steps]
+    groups = [re.findall(r"`([a-z_]+/[a-z_/]+)`", g) for text in told for g in text.split("→")]
+    # A class without a line that runs; and only tables are encoded.
+    idle = {"inference/result", "data/tables/fit_encoding"}
+    seen = touched(walk, np.random.default_rng(0).normal(size=(2, 2000, 2)))
+    assert {name for group in groups for name in group} - idle <= set(seen)
+    order = [seen.index(group[0]) for group in groups if group and group[0] not in idle]
+    assert order == sorted(order)
+
+
+def touched(call, *args):
+    """Modules of the package in the order in which their functions are first called."""
+    root, seen = Path(nosplit.__file__).parent, {}
+
+    def note(frame, event, _):
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(str(root)):
+            seen.setdefault(file)
+
+    call(*args)  # what is imported on the way is not called
+    sys.setprofile(note)
+    try:
+        call(*args)
+    finally:
+        sys.setprofile(None)
+    return [Path(file).relative_to(root).with_suffix("").as_posix() for file in seen]

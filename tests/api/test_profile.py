@@ -78,7 +78,7 @@ LEVELS = {
 def test_level_against_theory(name):
     """Two-sided bounds of the binomial law, for false alarms of 1 in 1,000 a case."""
     draw, n, m = LEVELS[name]
-    trials, count = 150, 0
+    trials, count = 100, 0
     kernels = {} if draw is rare else {"kernels": KERNELS}
     for trial in range(trials):
         rng = np.random.default_rng([len(name), trial])

@@ -142,7 +142,7 @@ def test_a_report_of_rows_that_were_drawn(run, flights):
 
 def test_models_with_ends(run, flights):
     np.savetxt(
-        "waits.csv", np.random.default_rng(1).exponential(2.0, size=(120, 2))
+        "waits.csv", np.random.default_rng(1).exponential(2.0, size=(60, 2))
     )  # with spaces between
     np.savetxt("shares.csv", np.random.default_rng(1).random(120))
     assert run("gof", "waits.csv", "--model", "exponential:2", "--exit-code")[0] == 0

@@ -76,16 +76,17 @@ def test_rows_that_depend_are_not_called_exact():
             )
         assert res.calibration == "blocks"
         hits += res.reject(0.05)
-        blind += nosplit.two_sample_test(
-            rng.permutation(x),
-            rng.permutation(y),
-            pairs=nosplit.Sketch(frequencies=8),
-            calibration=nosplit.Exact(99),
-            rng=trial,
-        ).reject(0.05)
+        if trial < 20:
+            blind += nosplit.two_sample_test(
+                rng.permutation(x),
+                rng.permutation(y),
+                pairs=nosplit.Sketch(frequencies=8),
+                calibration=nosplit.Exact(99),
+                rng=trial,
+            ).reject(0.05)
     # 9 or more of 60 at .05: probability .002. Single rows reject most of the time.
     assert hits < 9
-    assert blind > 30
+    assert blind > 10
 
 
 @pytest.mark.parametrize("phi", [0.98, 0.999, 1.0])

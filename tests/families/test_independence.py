@@ -177,7 +177,7 @@ def test_bandwidths_and_covariance_do_not_change_with_permutations_inside_units(
 @pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
 def test_asymptotic_level():
     """Units of 8, a window of 2 and ten kernels: at most .07; false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(5), 60, 0
+    rng, trials, hits = np.random.default_rng(5), 40, 0
     for _ in range(trials):
         x, y = rng.standard_normal((2, 4000))
         result = independence_test(
