@@ -108,7 +108,7 @@ def can_be_suspected(n: int, p: int) -> bool:
 
 
 def _neighbours(rows: NDArray[Any]) -> Array:
-    """How alike neighbours are in every column, in standard errors, and its skewness, (2, p).
+    """Likeness of neighbours in every column, in standard errors, and its skewness, (2, p).
 
     Both are 0 for a column that is sorted, or goes along with one that is.
     """

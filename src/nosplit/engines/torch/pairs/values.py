@@ -109,7 +109,7 @@ def _value(kernel: Kernel, bases: _Bases) -> torch.Tensor:
             return k + c + k * c
         case FittedSpectral() if kernel.basis is not None:
             return _spectral_values(kernel, bases)
-    return _called(kernel, bases)
+    return _values_of_callers(kernel, bases)
 
 
 def _spectral_values(kernel: FittedSpectral, bases: _Bases) -> torch.Tensor:
@@ -130,7 +130,7 @@ def _spectral_values(kernel: FittedSpectral, bases: _Bases) -> torch.Tensor:
     return values.to(bases.a.dtype)
 
 
-def _called(kernel: Kernel, bases: _Bases) -> torch.Tensor:
+def _values_of_callers(kernel: Kernel, bases: _Bases) -> torch.Tensor:
     """A kernel of a caller's own, which takes arrays."""
     a, b = (rows.cpu().numpy() for rows in (bases.a, bases.b))
     values: Any = kernel.tile(a, b) if bases.layout == "tile" else kernel.aligned(a, b)
