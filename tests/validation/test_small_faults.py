@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -206,3 +208,36 @@ def test_default_kernels_that_are_nearly_copies_are_no_news(monkeypatch):
         goodness_of_fit_test(x, lambda rows: -rows, kernels=twins, **closed)
     with pytest.warns(NearCopyWarning):
         independence_test(x, y, kernels=pairs, **closed)
+
+
+# Odd files and numbers --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+@pytest.mark.parametrize("ending", ["csv", "npy", "npz", "parquet"])
+def test_pipes_are_no_samples(tmp_path, ending):
+    """They were waited for, for ever."""
+    pipe = tmp_path / f"x.{ending}"
+    os.mkfifo(pipe)
+    with pytest.raises(nosplit.InputError, match="a device or a pipe"):
+        two_sample_test(pipe, pipe)
+
+
+def test_an_archive_without_arrays(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("x.txt", "no array")
+    with pytest.raises(nosplit.InputError, match="must hold an array, got something else"):
+        two_sample_test(tmp_path / "x.npz", tmp_path / "x.npz")
+
+
+def test_more_draws_than_memory_holds():
+    with pytest.raises(nosplit.InputError, match="`flips` must be at most 10,000,000"):
+        nosplit.Exact(10**9)
+
+
+def test_p_values_of_a_check_are_never_zero():
+    x, y = np.random.default_rng(0).normal(size=(2, 80))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nosplit.NosplitWarning)
+        found = nosplit.calibration_check(x, y, method="naive", trials=100)
+    assert np.all(found.pvalues > 0.0)
