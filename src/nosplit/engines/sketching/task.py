@@ -18,8 +18,9 @@ from nosplit.sketch.sums import CellSums
 
 __all__ = ["ROWS", "Census", "KnowsOrder", "Pair", "Sees", "SketchTask"]
 
-# Rows that become numbers at once.
-ROWS = 1 << 14
+# Rows that become numbers at once, the fewest and the most: a cell that is met once for many rows
+# is in the cache for all of them. And numbers in them, where these are few enough.
+ROWS, MOST_AT_ONCE, NUMBERS = 1 << 14, 1 << 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ class SketchTask:
 
     def add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
         """Add rows of a sample, of which the first has the number `first`."""
-        for start in range(0, len(rows), ROWS):
-            self._add(sums, side, _rows_between(rows, start, start + ROWS), first + start)
+        step = max(ROWS, min(MOST_AT_ONCE, NUMBERS // self.map.p))
+        for start in range(0, len(rows), step):
+            self._add(sums, side, _rows_between(rows, start, start + step), first + start)
 
     def _add(self, sums: CellSums, side: int, rows: Any, first: int) -> None:
         columns = self.reader.columns(rows) if self.map.of_numbers else None
