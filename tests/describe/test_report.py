@@ -473,8 +473,10 @@ def test_code_repeats_other_tests(write, answer):
         names |= {"x": rows + 5.0, "score": models.MultivariateNormal(np.zeros(3))}
     if "variables" in answer:
         names["x"] = rows[:, 0]
-    again = run_again(write(of_family(answer)), **names)
+    source = write(of_family(answer))
+    again = run_again(source, **names)
     assert again.to_dict() == of_family(answer).to_dict()
+    assert "kernels=[" not in source
 
 
 def test_code_repeats_simulation_and_accumulation(write):

@@ -23,7 +23,7 @@ __all__ = ["Rule", "auc", "column_rules", "lower_bound", "model_rules", "surest"
 # Rows of a sample that rules are learned on and judged by, and numbers in them.
 MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
 # Folds, categories that are told from others, and what is added to the counts of each.
-FOLDS, MOST_CATEGORIES, PRIOR = 5, 64, 1.0
+FOLDS, MOST_CATEGORIES, PRIOR = 5, 4096, 1.0
 # Bins of a column of numbers: the most, the fewest, and rows of both samples for each.
 BINS, FEWEST_BINS, ROWS_A_BIN = 24, 4, 50
 # Rows of a sample that a classifier learns from, and its rounds.

@@ -216,4 +216,5 @@ class VariablesInMemory:
         outcome = run(units, self.asked.method, plan, rng, workers, progress)
         outcome = of_unnamed(outcome) if kernels is None else outcome
         n_used = n if cut is None else len(cut.rows)
-        return Tested(outcome, fitted, units.n_units, n_used, self._encodings)
+        default = kernels is None
+        return Tested(outcome, fitted, units.n_units, n_used, self._encodings, default)

@@ -156,8 +156,10 @@ class ScoredSample:
     def _result(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> TestResult:
         used = round(units.rows_per_unit * units.n_units)
         outcome, encoding = _with_caveats(outcome, units), self.scaling[1]
-        outcome = of_unnamed(outcome) if self.asked.kernels is None else outcome
-        return self._told(Tested(outcome, units.bank.kernels, units.n_units, used, encoding))
+        default = self.asked.kernels is None
+        outcome = of_unnamed(outcome) if default else outcome
+        kernels, n_units = units.bank.kernels, units.n_units
+        return self._told(Tested(outcome, kernels, n_units, used, encoding, default))
 
     def _told(self, tested: Tested) -> TestResult:
         names = None if self.data.encoding is None else self.data.encoding.names

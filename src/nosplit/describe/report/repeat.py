@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from nosplit import kernels
-from nosplit.describe.report.words import MEANS, TWO_SAMPLE, VECTOR, story_of
+from nosplit.describe.report.words import GOODNESS, MEANS, TWO_SAMPLE, VECTOR, story_of
 from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.result import TestResult
 from nosplit.kernels.derived.tensor import Tensor
@@ -17,6 +17,7 @@ from nosplit.kernels.derived.tensor import Tensor
 __all__ = ["code", "kernel_code"]
 
 OWN_KERNELS = "kernels = ...  # kernels of your own, in the order of the table above"
+SAMPLE_AND_MODEL = "# x is the sample, and score the model, as the test had them."
 PUBLIC = {"IMQ", "Combination", "Delta", "Gaussian", "Laplace", "Linear", "Matern", "Polynomial"}
 
 
@@ -51,6 +52,8 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     before = [OWN_KERNELS] if keywords.get("kernels") == "kernels" else []
     if story is VECTOR:
         before = [f"tau = {res.tau.tolist()!r}", f"cov = {res.cov.tolist()!r}"]
+    if story is GOODNESS:
+        before.insert(0, SAMPLE_AND_MODEL)
     if files is not None:
         before.insert(0, f"x, y = {files!r}")
     return _script(res, [*before, f"res = nosplit.{story.call},", *_keyword_lines(keywords)])

@@ -164,7 +164,7 @@ def sketched_fit(
     outcome = replace(outcome, calibration=WILD).noting(found)
     if scaled and encoding is not None:
         encoding = encoding.scaled(center, spread)
-    return Tested(outcome, chosen, drawn.n_units, deal.n_dealt, encoding)
+    return Tested(outcome, chosen, drawn.n_units, deal.n_dealt, encoding, kernels is None)
 
 
 Scored = tuple[Array, Array]

@@ -139,7 +139,8 @@ def sketched_independence(
     outcome = test_draws(drawn, method, how.pairs)
     encodings = x.encoding, y.encoding
     known = None if encodings == (None, None) else encodings
-    return Tested(outcome, sketch.kernels, drawn.n_units, deal.n_dealt, known)
+    default = kernels is None
+    return Tested(outcome, sketch.kernels, drawn.n_units, deal.n_dealt, known, default)
 
 
 def map_of(
