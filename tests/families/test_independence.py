@@ -351,5 +351,5 @@ def test_weak_columns_beside_loud_ones_are_found():
     """Units of eight found none of 60 such samples of 80 rows, and distance covariance four."""
     rng = np.random.default_rng(1)
     z, noise = rng.normal(size=(150, 1)), rng.normal(size=(4, 150, 1))
-    x, y = (np.hstack([3.0 * a, 0.5 * b + 0.4 * z]) for a, b in (noise[:2], noise[2:]))
+    x, y = (np.hstack([3.0 * a, 0.5 * b + 0.5 * z]) for a, b in (noise[:2], noise[2:]))
     assert independence_test(x, y).reject(0.05)
