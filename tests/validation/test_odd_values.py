@@ -145,3 +145,5 @@ def test_columns_of_denormal_numbers():
     """There is no number of spreads to a unit of them."""
     assert spread_of(1e-310 * normal(50))[1] == 1.0
     assert spread_of(1e-290 * normal(50))[1] < 1e-289
+    with pytest.raises(InputError, match="spread overflows"):  # squares of large ones did
+        spread_of(np.where(np.arange(50) < 49, 0.0, 1e200))

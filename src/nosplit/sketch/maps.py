@@ -290,6 +290,7 @@ def fit_map(
     return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks, pairs)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # found in the spread
 def spread_of(column: Array) -> tuple[float, float]:
     """Median and spread; the spread is 1 for a column that does not vary, or by next to nothing."""
     low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
