@@ -148,7 +148,7 @@ def test_verdict_comes_first_in_plain_words(write):
         "What the test learned",
         "Rows that stand out in before",
         "How it was tested",
-        "What became of each kernel",
+        "The kernels and their weights",
         "To do it again",
         "Kübler, Wittawat Jitkrittum, Bernhard Schölkopf and Krikamol Muandet",
     ]
