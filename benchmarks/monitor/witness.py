@@ -51,6 +51,7 @@ PROBLEMS = {
             "shift of .3, one of 5",
             "shift of .15, all of 10",
             "spread of 1.5, one of 3",
+            "spread of 1.2, all of 5",
             "correlation of .6, two of 5",
             "t with 3 degrees of freedom, 2-d",
             "blobs, 2-d",
@@ -75,9 +76,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", type=int, nargs="*", default=[500, 2000])
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--problems", nargs="*", choices=PROBLEMS, default=list(PROBLEMS))
     options = parser.parse_args()
     for n in options.sizes:
-        for name, problem in PROBLEMS.items():
+        for name in options.problems:
+            problem = PROBLEMS[name]
             found = np.zeros(3)
             for seed in range(options.trials):
                 rng = np.random.default_rng([seed, n])

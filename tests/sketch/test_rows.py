@@ -12,7 +12,12 @@ from nosplit import Exact, Gaussian, InputError, Spectral, two_sample_test
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.derived.eigenbases import default_eigenbases, sorted_rows
+from nosplit.kernels.derived.eigenbases import (
+    default_eigenbases,
+    gains_of,
+    leading_count,
+    sorted_rows,
+)
 from nosplit.sketch import rows as rows_module
 from nosplit.sketch.bins import fit_bins
 from nosplit.sketch.rows import column_counts, fit_pooled, look_at_rows, number_of_bins, places_of
@@ -114,6 +119,23 @@ def test_sorted_rows_say_nothing_of_their_order():
     np.testing.assert_array_equal(first, other)
     np.testing.assert_array_equal(place[again], moved)
     np.testing.assert_array_equal(first[place], rows)
+
+
+def test_columns_in_another_order_or_in_other_units_leave_rows_in_order():
+    rng = np.random.default_rng(2)
+    for rows in (rng.normal(size=(80, 4)), rng.integers(4, size=(80, 4)).astype(float)):
+        first, _ = sorted_rows(rows)
+        order = np.array([2, 0, 3, 1])
+        other, _ = sorted_rows(rows[:, order] * 3.0 + 1.0)
+        np.testing.assert_allclose(other, first[:, order] * 3.0 + 1.0)
+
+
+def test_equal_eigenvalues_are_kept_or_left_out_together():
+    values = np.array([5.0, 3.0, 2.0, 2.0, 2.0 - 1e-12, 1.0])
+    assert [leading_count(values, most) for most in (2, 3, 4, 5, 6)] == [2, 2, 2, 5, 6]
+    assert leading_count(np.ones(5), 3) == 3
+    gains = gains_of(values, ((1e-1, 0.5), (1e-1, 1.0)))
+    assert np.count_nonzero(gains, axis=0).tolist() == [5, 6]
 
 
 # -- against brute force ---------------------------------------------------------------------------

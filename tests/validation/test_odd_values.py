@@ -147,3 +147,20 @@ def test_columns_of_denormal_numbers():
     assert spread_of(1e-290 * normal(50))[1] < 1e-289
     with pytest.raises(InputError, match="spread overflows"):  # squares of large ones did
         spread_of(np.where(np.arange(50) < 49, 0.0, 1e200))
+
+
+def test_columns_in_another_order_and_in_other_units_give_the_same_p():
+    rng = np.random.default_rng(4)
+    tables = [
+        pd.DataFrame(
+            {"a": rng.normal(size=90), "b": rng.choice(list("uvw"), 90), "c": rng.random(90)}
+        )
+        for _ in range(2)
+    ]
+    arrays = list(rng.normal(size=(2, 90, 4)))
+    for x, y, turned in (
+        (*tables, [table[["c", "b", "a"]] for table in tables]),
+        (*arrays, [array[:, [2, 0, 3, 1]] for array in arrays]),
+        (*arrays, [8.0 * array for array in arrays]),
+    ):
+        assert two_sample_test(*turned).pvalue == two_sample_test(x, y).pvalue

@@ -13,6 +13,9 @@ from nosplit.methods.ost import OST
 
 __all__ = ["Adaptive"]
 
+# Standard deviations from which a statistic is above 0, and not by rounding.
+LEAST = 1e-6
+
 
 @dataclass(frozen=True)
 class Adaptive:
@@ -55,5 +58,5 @@ class Adaptive:
         mean = t.sum(axis=-1) / np.maximum(np.count_nonzero(live, axis=-1), 1)
         # Where no kernel sees a difference, a combination that does is no evidence of one: a
         # sample against itself has such combinations, since its values are all below chance.
-        learned = np.where(largest > 0, -self.ost(tau, cov).log_pvalue, 0.0)
+        learned = np.where(largest > LEAST, -self.ost(tau, cov).log_pvalue, 0.0)
         return np.stack([learned, largest, mean])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
@@ -18,6 +19,7 @@ __all__ = [
     "default_eigenbases",
     "fit_eigenbasis",
     "gains_of",
+    "leading_count",
     "n_landmarks",
     "sorted_rows",
     "spread_out",
@@ -30,6 +32,8 @@ LANDMARKS, SCALE_ROWS = 300, 500
 SHARE, RANK = 1 / 3, 200
 # Of a kernel's diagonal, where landmarks (nearly) coincide.
 JITTER = 1e-9
+# Eigenvalues this close, relative to their size, are taken to be equal.
+SAME = 1e-6
 # Regularisations of the default kernels, each with the share of the eigenvectors it is used on.
 FAMILY = ((1e-1, 1.0), (1e-2, 1.0), (1e-3, 1.0), (1e-3, 0.5))
 # The local scale of rows is how far this share of the others lies from them.
@@ -88,29 +92,71 @@ class Eigenbasis:
 
 def gains_of(eigenvalues: Array, family: Sequence[tuple[float, float]]) -> Array:
     """Weights of squared features of these eigenvalues, as `Eigenbasis.gains` gives them."""
-    place, largest = np.arange(len(eigenvalues)), eigenvalues[0]
+    largest = eigenvalues[0]
     columns = [
-        (place < max(2, share * len(place))) * largest / (eigenvalues + gamma * largest)
+        (eigenvalues >= _least_of(eigenvalues, share)) * largest / (eigenvalues + gamma * largest)
         for gamma, share in family
     ]
     return np.stack(columns, axis=1)
+
+
+def _least_of(eigenvalues: Array, share: float) -> float:
+    """The smallest of a share of eigenvalues; those that are equal but for rounding go with it."""
+    last = min(len(eigenvalues), max(2, int(np.ceil(share * len(eigenvalues))))) - 1
+    return float(eigenvalues[last]) * (1.0 - SAME)
+
+
+def leading_count(eigenvalues: Array, most: int) -> int:
+    """Count of leading eigenvalues: `most`, or fewer if one that is left out equals some of them.
+
+    Eigenvectors of equal eigenvalues are any basis of their space, so that part of them would
+    depend on rounding. Where all are equal, `most` of them are kept.
+    """
+    if most >= len(eigenvalues):
+        return len(eigenvalues)
+    above = int(np.count_nonzero(eigenvalues[:most] > eigenvalues[most] * (1.0 + SAME)))
+    return above if above >= 2 else most
 
 
 def sorted_rows(rows: Array) -> tuple[Array, Index]:
     """Rows in an order of their own, and the place of each of the given rows in it.
 
     Equal rows have the same place. What is made of the sorted rows is therefore the same, to the
-    last bit, whichever sample a row is from.
+    last bit, whichever sample a row is from. Columns in another order, or in other units, leave
+    the order as it is, but for rows whose ranks are the same in columns of the same ties.
     """
-    order = np.argsort(rows[:, 0], kind="stable")
-    first = rows[order, 0]
-    if rows.shape[1] > 1 and np.any(first[1:] == first[:-1]):
-        order = np.lexsort(rows.T[::-1])
+    keys = _row_keys(rows)
+    order = np.argsort(keys, kind="stable")
+    if np.any(keys[order[1:]] == keys[order[:-1]]):
+        order = np.lexsort((*rows.T[::-1], keys))
     ordered = rows[order]
     new = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
     place = np.empty(len(rows), dtype=np.int64)
     place[order] = np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))
     return ordered, place
+
+
+def _row_keys(rows: Array) -> NDArray[np.int64]:
+    """A number for each row, mixed from its ranks in all columns; columns are told by their ties.
+
+    Any order would do. That of one column, say, would make landmarks depend on which is the first.
+    """
+    keys = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        order = np.argsort(column, kind="stable")
+        new = column[order[1:]] != column[order[:-1]]
+        ranks = np.empty(len(rows), dtype=np.uint64)
+        ranks[order] = np.concatenate([[0], np.cumsum(new)]).astype(np.uint64)
+        own = _mixed(ranks)
+        keys += _mixed(own + _mixed(own.sum(keepdims=True)))
+    return keys.view(np.int64)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Well-mixed bits (the last steps of SplitMix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def spread_out(n: int, most: int) -> Index:
@@ -160,6 +206,7 @@ def fit_eigenbasis(
     moment = features.T @ features - len(K) * np.outer(mean, mean)
     eigenvalues, vectors = sla.eigh(moment, driver="evd", check_finite=False)
     rank = max(2, min(int(SHARE * (len(K) // 2)), RANK, len(eigenvalues)))
+    rank = leading_count(eigenvalues[::-1], rank)
     eigenvalues, vectors = eigenvalues[::-1][:rank], vectors[:, ::-1][:, :rank]
     keep = eigenvalues > max(1e-7 * eigenvalues[0], np.finfo(float).tiny)
     keep[0] = True

@@ -7,6 +7,7 @@ import torch
 
 from nosplit._support.types import Array
 from nosplit.engines.torch.pairs.values import tensor_kernel_values
+from nosplit.engines.torch.sketches.maps import mixed_words
 from nosplit.kernels import Gaussian
 from nosplit.kernels.derived.eigenbases import (
     FAMILY,
@@ -16,6 +17,7 @@ from nosplit.kernels.derived.eigenbases import (
     SHARE,
     UNEVEN,
     gains_of,
+    leading_count,
     n_landmarks,
     spread_out,
     widths_of,
@@ -25,15 +27,14 @@ __all__ = ["default_features", "sorted_tensor"]
 
 
 def sorted_tensor(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows in an order of their own, and the place of each of the given rows in it.
-
-    Equal rows have the same place.
-    """
-    first, order = rows[:, 0].sort(stable=True)
-    if rows.shape[1] > 1 and bool((first[1:] == first[:-1]).any()):
+    """Rows in the order of `sorted_rows`, and the place of each of the given rows in it."""
+    keys = _row_keys(rows)
+    found, order = keys.sort(stable=True)
+    if bool((found[1:] == found[:-1]).any()):
         order = torch.arange(len(rows), device=rows.device)
         for column in reversed(range(rows.shape[1])):
             order = order[rows[order, column].sort(stable=True).indices]
+        order = order[keys[order].sort(stable=True).indices]
     ordered = rows[order]
     new = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
     new[1:] = (ordered[1:] != ordered[:-1]).any(dim=1)
@@ -41,6 +42,18 @@ def sorted_tensor(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     place = torch.empty_like(order)
     place[order] = torch.where(new, number, torch.zeros_like(number)).cummax(dim=0).values
     return ordered, place
+
+
+def _row_keys(rows: torch.Tensor) -> torch.Tensor:
+    """A number for each row, mixed from its ranks in all columns."""
+    keys = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+    for column in rows.T:
+        values, order = column.sort(stable=True)
+        ranks = torch.zeros_like(keys)
+        ranks[order[1:]] = (values[1:] != values[:-1]).cumsum(dim=0)
+        own = mixed_words(ranks)
+        keys += mixed_words(own + mixed_words(own.sum(dim=0, keepdim=True)))
+    return keys
 
 
 def default_features(rows: torch.Tensor) -> list[tuple[torch.Tensor, Array]]:
@@ -102,8 +115,9 @@ def _features(K: torch.Tensor, marks: torch.Tensor) -> tuple[torch.Tensor, Array
     mean = features.mean(dim=0)
     moment = features.T @ features - len(K) * torch.outer(mean, mean)
     eigenvalues, vectors = torch.linalg.eigh(moment)
-    rank = max(2, min(int(SHARE * (len(K) // 2)), RANK, len(eigenvalues)))
-    values = eigenvalues.flip(0)[:rank].cpu().numpy()
+    values = eigenvalues.flip(0).cpu().numpy()
+    rank = leading_count(values, max(2, min(int(SHARE * (len(K) // 2)), RANK, len(values))))
+    values = values[:rank]
     keep = values > max(1e-7 * values[0], np.finfo(float).tiny)
     keep[0] = True
     kept = torch.from_numpy(np.flatnonzero(keep)).to(K.device)

@@ -11,7 +11,7 @@ import torch
 
 from nosplit.sketch.maps import STEP, SketchMap
 
-__all__ = ["DeviceMap"]
+__all__ = ["DeviceMap", "mixed_words"]
 
 # As in `loops/sketch`: spreads beyond which a value counts as this far.
 FAR = 2.0**20
@@ -205,9 +205,14 @@ def _in_two(values: torch.Tensor) -> torch.Tensor:
 def _hashed(values: torch.Tensor, column: int) -> torch.Tensor:
     """32 well-mixed bits of each value, as in `loops/sketch`."""
     word = (values + 0.0).view(torch.int64) + _signed(column * 0x9E3779B97F4A7C15)
-    word = (word ^ _shifted(word, 30)) * _signed(0xBF58476D1CE4E5B9)
-    word = (word ^ _shifted(word, 27)) * _signed(0x94D049BB133111EB)
-    return _shifted(word ^ _shifted(word, 31), 32)
+    return _shifted(mixed_words(word), 32)
+
+
+def mixed_words(words: torch.Tensor) -> torch.Tensor:
+    """Well-mixed bits of 64 each (the last steps of SplitMix64)."""
+    words = (words ^ _shifted(words, 30)) * _signed(0xBF58476D1CE4E5B9)
+    words = (words ^ _shifted(words, 27)) * _signed(0x94D049BB133111EB)
+    return words ^ _shifted(words, 31)
 
 
 def _signed(word: int) -> int:
