@@ -81,7 +81,7 @@ class Monitor(BaseMonitor):
     ...     if monitor.alarm:
     ...         break
     >>> day, monitor.pvalue <= 0.05
-    (4, True)
+    (3, True)
     """
 
     _what = "do new rows have the law of the reference?"

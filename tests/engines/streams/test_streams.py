@@ -659,7 +659,7 @@ def test_update_iv():
     with pytest.raises(InputError, match="2 rows are waiting"):
         acc.result()
     acc.update(np.zeros((10, 2)), np.zeros((10, 2)))
-    with pytest.raises(InputError, match="`x` and `y` must hold points that differ"):
+    with pytest.raises(InputError, match="5 pairs are too few"):
         acc.result()
     with pytest.raises(InputError, match="Split where only moments are kept: it needs the rows"):
         feed(paired(KERNELS), *samples(500, 500)).result(Split(0.5))

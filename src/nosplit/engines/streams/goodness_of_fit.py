@@ -105,7 +105,7 @@ class GoodnessOfFitAccumulator(Accumulator):
     @staticmethod
     def _checked(score: Any) -> Any:
         """A score that can be had at rows that are still to come; None if it was not saved."""
-        score = as_model(score)
+        score = score if isinstance(score, str) else as_model(score)
         if score is not None and not (isinstance(score, Model) or callable(score)):
             raise InputError(
                 f"`score` must be a model or a function of rows, got {type(score).__name__}: "

@@ -28,7 +28,7 @@ __all__ = ["default_features", "sorted_tensor"]
 
 def sorted_tensor(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows in the order of `sorted_rows`, and the place of each of the given rows in it."""
-    keys = _row_keys(rows)
+    keys = _keys_of_rows(rows)
     found, order = keys.sort(stable=True)
     if bool((found[1:] == found[:-1]).any()):
         order = torch.arange(len(rows), device=rows.device)
@@ -44,7 +44,7 @@ def sorted_tensor(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return ordered, place
 
 
-def _row_keys(rows: torch.Tensor) -> torch.Tensor:
+def _keys_of_rows(rows: torch.Tensor) -> torch.Tensor:
     """A number for each row, mixed from its ranks in all columns."""
     keys = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
     for column in rows.T:
