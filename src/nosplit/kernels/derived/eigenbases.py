@@ -147,12 +147,12 @@ def _row_keys(rows: Array) -> NDArray[np.int64]:
         new = column[order[1:]] != column[order[:-1]]
         ranks = np.empty(len(rows), dtype=np.uint64)
         ranks[order] = np.concatenate([[0], np.cumsum(new)]).astype(np.uint64)
-        own = _mixed(ranks)
-        keys += _mixed(own + _mixed(own.sum(keepdims=True)))
+        own = _mixed_bits(ranks)
+        keys += _mixed_bits(own + _mixed_bits(own.sum(keepdims=True)))
     return keys.view(np.int64)
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Well-mixed bits (the last steps of SplitMix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
