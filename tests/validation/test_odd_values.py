@@ -14,6 +14,7 @@ import pytest
 
 import nosplit
 from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
+from nosplit.data.tables.fit_encoding import robust_scale
 from nosplit.kernels.derived.eigenbases import default_eigenbases
 from nosplit.methods.normal.laws import Flips
 from nosplit.sketch.maps import spread_of
@@ -164,3 +165,10 @@ def test_columns_in_another_order_and_in_other_units_give_the_same_p():
         (*arrays, [8.0 * array for array in arrays]),
     ):
         assert two_sample_test(*turned).pvalue == two_sample_test(x, y).pvalue
+
+
+def test_tables_of_the_smallest_numbers():
+    tiny = np.where(np.arange(40) % 9 == 0, 5e-324, 0.0)
+    x, y = pd.DataFrame({"a": tiny}), pd.DataFrame({"a": tiny[::-1]})
+    assert robust_scale(tiny) == (0.0, 5e-324)
+    assert 0.0 < two_sample_test(x, y).pvalue <= 1.0

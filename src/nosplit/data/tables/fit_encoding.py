@@ -196,6 +196,8 @@ def robust_scale(values: Array) -> tuple[float, float]:
         return center, iqr
     # Sorted, so that the sum does not depend on the order of the rows, not even in its rounding.
     sd = farthest * float(np.std(np.sort((values - center) / farthest)))
+    if sd == 0.0:  # too small for a float, as numbers near the smallest are
+        return center, farthest
     return center, iqr if iqr > SMALLEST_IQR * sd else sd
 
 
