@@ -38,7 +38,7 @@ from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.draws import Signs, unwrapped
 
-TIE = 1e-9
+TIE = 1e-6
 # The chi-bar law's weights play no part in its evidence, so few draws will do for them.
 METHODS = ["ost", "nonnegative", "wald", "best", ChiBar(draws=100), "adaptive", Split(0.5)]
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda m: getattr(m, "name", m))
