@@ -459,6 +459,18 @@ def test_code_repeats_the_test(write, case):
     assert again.to_dict() == res.to_dict()
 
 
+def test_code_of_a_plain_call_is_that_call(write):
+    x, y = samples()
+    res = nosplit.two_sample_test(x, y)
+    source = write(res)
+    assert "res = nosplit.two_sample_test(x, y)" in source
+    assert run_again(source, x=x, y=y).to_dict() == res.to_dict()
+    res = nosplit.two_sample_test(x, y, rng=3, shuffle=False)
+    source = write(res, options={"rng": 3, "shuffle": False})
+    assert "res = nosplit.two_sample_test(x, y, rng=3, shuffle=False)" in source
+    assert run_again(source, x=x, y=y).to_dict() == res.to_dict()
+
+
 @pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 @pytest.mark.parametrize("answer", FAMILIES)
 def test_code_repeats_other_tests(write, answer):

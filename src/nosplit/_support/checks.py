@@ -168,7 +168,7 @@ def check_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
             raise InputError(
                 f"`{name}` must be finite, got {array[tuple(where)]} at index "
                 f"{tuple(int(i) for i in where)} ({count} such values in all). "
-                f"Remove or fill in those rows first{hint}."
+                f"Remove or fill in those rows first{hint * bool(np.isnan(array[tuple(where)]))}."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from nosplit._support.checks import (
@@ -14,7 +15,7 @@ from nosplit.api.ways.scored import ScoredSample
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
-from nosplit.designs.asked import Asked
+from nosplit.designs.asked import Asked, left_to_library
 from nosplit.engines.devices import fit_on_device, lies_on_device
 from nosplit.engines.files.goodness_of_fit import fit_of_file
 from nosplit.families.fitting import SteinKernels
@@ -131,16 +132,24 @@ def goodness_of_fit_test(
     options = Options.of(scale, columns, exclude, nan_policy)
     asked = Asked(options, kernels, as_method(method), pairs, calibration, budget, shuffle)
     every_row = check_int(thin, "thin", least=1) == 1 and not dependent
-    if every_row and is_path(x):
-        source = open_source(x)
-        found = fit_of_file(source, score, asked, rng=generator, workers=workers, progress=progress)
-        if found is not None:
-            return found
-    x = read_if_path(x)
-    if every_row and (device is not None or lies_on_device(x)):
-        found = fit_on_device(x, score, asked, rng=generator, workers=workers, device=device)
-        if found is not None:
-            return found
-    sample = ScoredSample.read(x, score, asked, thin, dependent)
-    test = sample.test_chain if dependent else sample.test_independent
-    return test(generator, workers, progress)
+
+    def answer() -> TestResult:
+        if every_row and is_path(x):
+            source = open_source(x)
+            found = fit_of_file(
+                source, score, asked, rng=generator, workers=workers, progress=progress
+            )
+            if found is not None:
+                return found
+        rows = read_if_path(x)
+        if every_row and (device is not None or lies_on_device(rows)):
+            found = fit_on_device(rows, score, asked, rng=generator, workers=workers, device=device)
+            if found is not None:
+                return found
+        sample = ScoredSample.read(rows, score, asked, thin, dependent)
+        test = sample.test_chain if dependent else sample.test_independent
+        return test(generator, workers, progress)
+
+    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    automatic = left_to_library(*how, scale, columns, exclude) and nan_policy == "raise"
+    return replace(answer(), automatic=automatic and every_row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from nosplit._support.checks import Seed, check_flags, check_rng
@@ -9,7 +10,7 @@ from nosplit.api.ways.observations import UNIT_SIZE, VariablesInMemory
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.asked import Asked
+from nosplit.designs.asked import Asked, left_to_library
 from nosplit.designs.labels import label_policy
 from nosplit.engines.devices import independence_on_device, lies_on_device
 from nosplit.engines.files.independence import independence_of_files
@@ -123,18 +124,23 @@ def independence_test(
             *sources, wanted, unit_size, rng=generator, workers=workers, progress=progress
         )
 
-    if strata is None and is_path(x) and is_path(y):
-        found = by_policy(nan_policy, in_passes, generator)
-        if found is not None:
-            return found
-    given, policy = (read_if_path(x), read_if_path(y)), label_policy(nan_policy)
-    if strata is None and (device is not None or lies_on_device(*given)):
-        found = independence_on_device(
-            *given, asked(policy), unit_size, rng=generator, workers=workers, device=device
+    def answer() -> TestResult:
+        if strata is None and is_path(x) and is_path(y):
+            found = by_policy(nan_policy, in_passes, generator)
+            if found is not None:
+                return found
+        given, policy = (read_if_path(x), read_if_path(y)), label_policy(nan_policy)
+        if strata is None and (device is not None or lies_on_device(*given)):
+            found = independence_on_device(
+                *given, asked(policy), unit_size, rng=generator, workers=workers, device=device
+            )
+            if found is not None:
+                return found
+        data = by_policy(
+            nan_policy, lambda own: VariablesInMemory.read(given, asked(own), strata, policy)
         )
-        if found is not None:
-            return found
-    data = by_policy(
-        nan_policy, lambda own: VariablesInMemory.read(given, asked(own), strata, policy)
-    )
-    return data.far_apart().test(unit_size, generator, workers, progress)
+        return data.far_apart().test(unit_size, generator, workers, progress)
+
+    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    automatic = left_to_library(*how, nan_policy, scale, columns, exclude, strata)
+    return replace(answer(), automatic=automatic and unit_size == UNIT_SIZE)

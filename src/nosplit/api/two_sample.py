@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from nosplit._support.checks import Seed, check_flags, check_rng
 from nosplit.api.ways.call import Call, answer
 from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.asked import Asked, DesignLabels
+from nosplit.designs.asked import Asked, DesignLabels, left_to_library
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
@@ -160,5 +161,8 @@ def two_sample_test(
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
     result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
+    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    automatic = left_to_library(*how, nan_policy, scale, columns, exclude)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
-    return with_witness(result, witness, x, y, generator, picks)
+    result = with_witness(result, witness, x, y, generator, picks)
+    return replace(result, automatic=automatic)

@@ -18,7 +18,12 @@ from nosplit.inference.planning.plan import Plan
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Complete, Pairing, Sketch
 
-__all__ = ["Asked", "DesignLabels", "check_exchange", "leaving_out"]
+__all__ = ["Asked", "DesignLabels", "check_exchange", "leaving_out", "left_to_library"]
+
+
+def left_to_library(*keywords: Any) -> bool:
+    """Whether keywords that say how to compare are all None or "auto"."""
+    return all(value is None or (isinstance(value, str) and value == "auto") for value in keywords)
 
 
 @dataclass(frozen=True, eq=False)

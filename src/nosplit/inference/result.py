@@ -101,6 +101,8 @@ class TestResult:
         What the sample was compared with, where that was a profile.
     default : bool
         Whether no kernels were named, so that more than `kernels` may have been looked at.
+    automatic : bool
+        Whether all that says how to compare was left to the library.
     stream : bool
         Whether an accumulator sketched the rows as they came.
     design : Exchanged or None
@@ -138,6 +140,7 @@ class TestResult:
     by_column: tuple[ColumnEvidence, ...] = ()
     reference: str | None = None
     default: bool = False
+    automatic: bool = False
     stream: bool = False
     design: Exchanged | None = None
     witness: Any = None

@@ -22,7 +22,7 @@ PUBLIC = {"IMQ", "Combination", "Delta", "Gaussian", "Laplace", "Linear", "Mater
 
 
 def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | None = None) -> str:
-    """Python that gives the same p-value for the same data.
+    """Python that gives the same p-value for the same data: the call, if that named nothing.
 
     Parameters
     ----------
@@ -36,6 +36,11 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     if res.stream:
         return _stream_code(res, options)
     story = story_of(res)
+    if res.automatic:
+        given = (f", {k}={v!r}" for k, v in options.items() if (k, v) != ("rng", 0))
+        opened = [] if files is None else [f"x, y = {files!r}"]
+        opened += [SAMPLE_AND_MODEL] * (story is GOODNESS)
+        return _script(res, [*opened, f"res = nosplit.{story.call}{''.join(given)})"])
     keywords = {"method": _method(res.method)}
     if story is not VECTOR:
         keywords["calibration"] = _calibration(res)
