@@ -242,7 +242,7 @@ def latency_rows() -> list[tuple[str, str, str]]:
     return [
         ("import nosplit", f"{min(w[0] for w in warm):.2f} s", "< 0.3 s"),
         ("first test, warm cache", f"{min(w[1] for w in warm):.2f} s", "< 1 s"),
-        ("first test, cold cache (compiles)", f"{cold[1]:.1f} s", "< 10 s"),
+        ("first test, cold cache (compiles)", f"{cold[1]:.1f} s", "< 5 s"),
     ]
 
 
