@@ -161,7 +161,7 @@ def two_sample_test(
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
     result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
-    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    how = asked_for(kernels), method, pairs, calibration, None if budget == 1.0 else budget
     automatic = left_to_library(*how, nan_policy, scale, columns, exclude)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
     result = with_witness(result, witness, x, y, generator, picks)

@@ -37,7 +37,8 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
         return _stream_code(res, options)
     story = story_of(res)
     if res.automatic:
-        given = (f", {k}={v!r}" for k, v in options.items() if (k, v) != ("rng", 0))
+        named = [item for item in options.items() if item not in (("rng", 0), ("shuffle", True))]
+        given = (f", {name}={value!r}" for name, value in named)
         opened = [] if files is None else [f"x, y = {files!r}"]
         opened += [SAMPLE_AND_MODEL] * (story is GOODNESS)
         return _script(res, [*opened, f"res = nosplit.{story.call}{''.join(given)})"])
