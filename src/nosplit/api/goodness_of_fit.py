@@ -150,6 +150,6 @@ def goodness_of_fit_test(
         test = sample.test_chain if dependent else sample.test_independent
         return test(generator, workers, progress)
 
-    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, scale, columns, exclude) and nan_policy == "raise"
-    return replace(answer(), automatic=automatic and every_row)
+    return replace(answer(), automatic=automatic and every_row and budget == 1.0)

@@ -141,6 +141,7 @@ def independence_test(
         )
         return data.far_apart().test(unit_size, generator, workers, progress)
 
-    how = kernels, method, pairs, calibration, None if budget == 1.0 else budget
+    how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, nan_policy, scale, columns, exclude, strata)
-    return replace(answer(), automatic=automatic and unit_size == UNIT_SIZE)
+    usual = unit_size == UNIT_SIZE and budget == 1.0
+    return replace(answer(), automatic=automatic and usual)

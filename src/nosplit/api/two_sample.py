@@ -152,17 +152,15 @@ def two_sample_test(
     check_flags(shuffle=shuffle, progress=progress, paired=paired)
     labels = DesignLabels.of(strata, groups, nan_policy, paired=paired)
     check_witness(witness, x, y, designed=paired or labels.given)
-    generator, chosen = check_rng(rng), as_method(method)
+    generator, named, chosen = check_rng(rng), asked_for(kernels), as_method(method)
 
     def attempt(policy: str) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        named = asked_for(kernels)
         asked = Asked(options, named, chosen, pairs, calibration, budget, shuffle, paired, labels)
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
     result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
-    how = asked_for(kernels), method, pairs, calibration, None if budget == 1.0 else budget
-    automatic = left_to_library(*how, nan_policy, scale, columns, exclude)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
-    result = with_witness(result, witness, x, y, generator, picks)
-    return replace(result, automatic=automatic)
+    automatic = left_to_library(named, method, pairs, calibration, scale, witness, *picks.values())
+    result = replace(result, automatic=automatic and budget == 1.0)
+    return with_witness(result, witness, x, y, generator, picks)
