@@ -312,7 +312,8 @@ import nosplit
 from test_tensors import prepared, samples
 from nosplit.engines.torch.fused.dealing import rows_at
 from nosplit.engines.torch.fused.distances import distances
-from nosplit.engines.torch.fused.waves import TileShape, add_fused_waves
+from nosplit.engines.torch.fused.arithmetic import TileShape
+from nosplit.engines.torch.fused.waves import add_fused_waves
 from nosplit.engines.torch.sketches.dealing import inverse_rounds, rows_by_cell
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums

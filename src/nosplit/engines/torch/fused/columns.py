@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-from nosplit.engines.torch.fused.waves import _span, _standardised
+from nosplit.engines.torch.fused.arithmetic import _span, _standardised
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.sketch.maps import STEP
 
