@@ -1,4 +1,4 @@
-"""A session of Spark, which takes longer to start than its tests take."""
+"""A session of Spark, which takes longer to start than its tests take; quick explanations."""
 
 from __future__ import annotations
 
@@ -30,3 +30,10 @@ def spark(tmp_path_factory):
         session = SparkSession.builder.master("local[2,3]").config(map=settings).getOrCreate()
         yield session
         session.stop()
+
+
+@pytest.fixture
+def quick_explanations(monkeypatch):
+    """Fewer rows, and no gradient boosting: what engines bring needs no more."""
+    monkeypatch.setattr("nosplit.describe.large.shares.SECONDS", 0.1)
+    monkeypatch.setattr("nosplit.describe.effect.model_rules", lambda *_: [])

@@ -27,7 +27,12 @@ from nosplit.describe.effect import (
 )
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.large.explaining import explain_by_cells
-from nosplit.describe.large.samples import FileSamples, LargeSamples, MemorySamples
+from nosplit.describe.large.samples import (
+    LargeSamples,
+    MemorySamples,
+    PassedSamples,
+    as_tested,
+)
 from nosplit.describe.rows import (
     FEWEST_ROWS,
     Coded,
@@ -40,6 +45,7 @@ from nosplit.describe.rows import (
     rows_one_by_one,
 )
 from nosplit.describe.witness import row_witness, witness_at
+from nosplit.engines.clusters.opening import cluster_pair, lies_on_cluster, width_of
 from nosplit.engines.files.two_sample import open_both
 from nosplit.errors import InputError
 from nosplit.inference.printed import kernel_label
@@ -63,8 +69,9 @@ def explain(
     ----------
     res : TestResult
         The result of `two_sample_test`.
-    x, y : array_like, table or path
-        The samples it was made from. Files larger than memory are read in passes.
+    x, y : array_like, table, path, or collections of Dask or Spark
+        The samples it was made from. Files larger than memory are read in passes, and on a cluster
+        rows are summed where they are.
     rows : int
         Largest number of rows of either sample that `top_rows` looks at, drawn at random; the
         witness function of small samples is made of them, too.
@@ -105,10 +112,16 @@ def explain(
     """
     most, generator = check_int(rows, "rows", least=FEWEST_ROWS), check_rng(rng)
     _check_result(res)
+    if lies_on_cluster(x) or lies_on_cluster(y):
+        pair, _ = cluster_pair(x, y, as_tested(res))
+        spread = PassedSamples.of(res, pair, width_of(x))
+        _check_same_data(res, spread.sizes, spread.left_out)
+        return explain_by_cells(res, spread, most, generator)
     if is_path(x) and is_path(y):
         opened = open_both(x, y)
         if opened.large:
-            files = FileSamples.of(res, opened)
+            sides, _ = opened.sides(as_tested(res), None, progress=False)
+            files = PassedSamples.of(res, sides, opened.x.width)
             _check_same_data(res, files.sizes, files.left_out)
             if _by_cells(res, files):
                 return explain_by_cells(res, files, most, generator)

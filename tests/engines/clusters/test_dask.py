@@ -149,6 +149,27 @@ def test_missing_values_against_memory(here, policy, table):
         assert_same(nosplit.dask.two_sample_test(dask_x, dask_y, **FEW), res)
 
 
+@pytest.mark.parametrize("table", [True, False])
+def test_explanations_against_memory(here, quick_explanations, monkeypatch, tmp_path, table):
+    """Cells are summed where rows are: the same numbers, and the same rows stand out."""
+    monkeypatch.setattr(engine, "FAN_IN", 2)
+    x, y = frames(1001, 900) if table else arrays(1001, 900)
+    if table:
+        dask_x, dask_y = dd.from_pandas(x, npartitions=5), dd.from_pandas(y, npartitions=3)
+    else:
+        dask_x, dask_y = da.from_array(x, (501, 1)), da.from_array(y, (300, 2))
+    res = nosplit.dask.two_sample_test(dask_x, dask_y, **{"exclude": "id"} if table else {}, **FEW)
+    told, ref = nosplit.explain(res, dask_x, dask_y), nosplit.explain(res, x, y)
+    assert told.to_dict() == ref.to_dict()
+    assert told.top_rows() == ref.top_rows()
+    np.testing.assert_array_equal(told.witness(x[:9]), ref.witness(x[:9]))
+    if not table:
+        page = res.report(dask_x, dask_y, path=tmp_path / "r.html").read_text(encoding="utf-8")
+        assert "Rows that stand out in x" in page
+    with pytest.raises(InputError, match="must be the samples of `res`"):
+        nosplit.explain(res, dask_x, dask_x)
+
+
 def test_rare_missing_values_are_compared(here):
     """Whether or not they are in the pilot rows."""
     x, y = arrays(20_000, 20_000)

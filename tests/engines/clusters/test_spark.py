@@ -77,7 +77,7 @@ def test_frames_with_categories_against_memory(written, monkeypatch):
 
 @needs_java
 @pytest.mark.parametrize("policy", ["omit", "indicate"])
-def test_missing_values_against_memory(written, policy):
+def test_missing_values_against_memory(written, policy, quick_explanations):
     """NaN and null, in columns of numbers and of text."""
     x, y = table(2400, 5), table(2400, 6)
     gaps = np.random.default_rng(0).random((3, 2400)) < 0.2
@@ -91,6 +91,9 @@ def test_missing_values_against_memory(written, policy):
     if policy == "indicate":
         options["nan_policy"] = "auto"
         assert_same(nosplit.spark.two_sample_test(x, y, **options, **FEW), res)
+        told, ref = nosplit.explain(res, x, y), nosplit.explain(res, x_rows, y_rows)
+        assert told.to_dict() == ref.to_dict()
+        assert told.top_rows().x[0].values == ref.top_rows().x[0].values
 
 
 # -- a worker that dies ----------------------------------------------------------------------------

@@ -30,6 +30,7 @@ __all__ = [
     "pictured_rows",
     "read_array",
     "read_if_path",
+    "rows_shown",
     "sampled",
     "some_rows",
     "two_in_memory",
@@ -124,10 +125,15 @@ def some_rows(x: File, y: File) -> tuple[Any, Any]:
     if is_small(*sources):
         return two_in_memory(*sources)
     rng = np.random.default_rng(0)
-    a, b = (sampled(s, min(PILOT, max(2000, NUMBERS // s.width)), rng) for s in sources)
+    a, b = (sampled(s, rows_shown(s.width), rng) for s in sources)
     if _is_array(a) != _is_array(b):
         return by_position(a, sources[0].path), by_position(b, sources[1].path)
     return a, b
+
+
+def rows_shown(width: int) -> int:
+    """Rows of a large sample that it is described by, at the most."""
+    return min(PILOT, max(2000, NUMBERS // width))
 
 
 def pictured_rows(*values: Any) -> tuple[list[Any], str]:
@@ -140,7 +146,7 @@ def pictured_rows(*values: Any) -> tuple[list[Any], str]:
     if sum(s.n_values for s in files) <= SMALL or len(files) < len(values):
         return [read_if_path(v) for v in values], ""
     n = files[0].n_rows
-    rows = min(n, PILOT, max(2000, NUMBERS // sum(s.width for s in files)))
+    rows = min(n, rows_shown(sum(s.width for s in files)))
     found = [sampled(s, rows, np.random.default_rng(0)) for s in files]
     return found, f"{rows:,} of {n:,} rows, drawn at random, are shown, and sizes are of these."
 

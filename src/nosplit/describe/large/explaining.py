@@ -90,15 +90,15 @@ def explain_by_cells(
 
 def _picked(
     samples: LargeSamples, layout: Layout, rng: np.random.Generator
-) -> tuple[list[Picked], list[Index]]:
+) -> tuple[tuple[Picked, Picked], list[Index]]:
     """Rows of either sample, in random order, and the cells that they are in."""
-    found, cells = [], []
-    for side, deal in enumerate((layout.x, layout.y)):
+    numbers, cells = [], []
+    for deal in (layout.x, layout.y):
         count = min(deal.n_dealt, rows_held(samples.width))
         places = rng.choice(deal.n_dealt, count, replace=False)
-        found.append(samples.pick(side, deal.rows_at(places)))
+        numbers.append(deal.rows_at(places))
         cells.append(places // deal.c)
-    return found, cells
+    return samples.pick(numbers[0], numbers[1]), cells
 
 
 def _held_out(units: UnitCells, rows: Both, cells: list[Index]) -> list[Both]:

@@ -1,4 +1,4 @@
-"""Two large samples that are to be described: in memory, or in files that are read in passes."""
+"""Two large samples that are to be described: in memory, or read in passes wherever they lie."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from nosplit._support.checks import check_finite
 from nosplit._support.types import Index
 from nosplit.data.options import Options
 from nosplit.describe.rows import Coded, encoded
-from nosplit.engines.files.two_sample import Opened
 from nosplit.engines.memory import ArraySide
 from nosplit.engines.reading import Reader
 from nosplit.engines.sides import Sides
-from nosplit.engines.sketching.task import SketchTask
+from nosplit.engines.sketching.task import Pair, SketchTask
+from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["FileSamples", "LargeSamples", "MemorySamples", "Picked"]
+__all__ = ["LargeSamples", "MemorySamples", "PassedSamples", "Picked", "as_tested"]
 
 
 class Picked(NamedTuple):
@@ -50,8 +50,8 @@ class LargeSamples(Protocol):
         """Columns of the numbers that the test saw."""
         ...
 
-    def pick(self, side: int, numbers: Index) -> Picked:
-        """Some rows of a sample, by their numbers among those that were used."""
+    def pick(self, x: Index, y: Index) -> tuple[Picked, Picked]:
+        """Some rows of either, by their numbers among those that were used."""
         ...
 
     def sums(self, sketch: SketchMap, layout: Layout) -> tuple[CellSums, CellSums]:
@@ -76,8 +76,11 @@ class MemorySamples:
         """Columns of the numbers that the test saw."""
         return int(self.coded[0].rows.shape[1])
 
-    def pick(self, side: int, numbers: Index) -> Picked:
-        """Some rows of a sample, by their numbers among those that were used."""
+    def pick(self, x: Index, y: Index) -> tuple[Picked, Picked]:
+        """Some rows of either, by their numbers among those that were used."""
+        return self._pick(0, x), self._pick(1, y)
+
+    def _pick(self, side: int, numbers: Index) -> Picked:
         sample = self.coded[side]
         rows = np.take(sample.rows, numbers, axis=0)
         check_finite(rows, "x` and `y")
@@ -90,42 +93,49 @@ class MemorySamples:
         return Sides(x, y).sums(SketchTask(("x", "y"), Reader(), sketch, layout))
 
 
+def as_tested(res: TestResult) -> Options:
+    """Options that treat columns as a test did: which they are, and what to do about gaps."""
+    encoding = res.encoding
+    if encoding is None:
+        return Options(scale=None, columns=None, exclude=None, nan_policy="raise")
+    return Options(scale=None, columns=encoding.names, exclude=None, nan_policy=encoding.nan_policy)
+
+
 @dataclass(frozen=True, eq=False)
-class FileSamples:
-    """Samples in files: a pass counts rows where some were left out, one picks, and one sums."""
+class PassedSamples:
+    """Samples in files or on a cluster: a pass counts rows if need be, one picks, and one sums."""
 
     result: TestResult
-    sides: Sides
+    pair: Pair
     sizes: tuple[int, int]
     width: int
     left_out: int
 
     @classmethod
-    def of(cls, res: TestResult, opened: Opened) -> FileSamples:
-        """Files whose rows become numbers as those of a test did."""
-        encoding = res.encoding
-        options = Options(
-            scale=None,
-            columns=None if encoding is None else encoding.names,
-            exclude=None,
-            nan_policy="raise" if encoding is None else encoding.nan_policy,
-        )
-        sides, _ = opened.sides(options, None, progress=False)
-        x, y = sides.census()
-        width = opened.x.width if encoding is None else encoding.width
-        return cls(res, sides, (x.n, y.n), width, x.left_out + y.left_out)
+    def of(cls, res: TestResult, pair: Pair, width: int) -> PassedSamples:
+        """Samples whose rows become numbers as those of a test did; arrays have so many columns."""
+        x, y = pair.census()
+        width = width if res.encoding is None else res.encoding.width
+        return cls(res, pair, (x.n, y.n), width, x.left_out + y.left_out)
 
-    def pick(self, side: int, numbers: Index) -> Picked:
-        """Some rows of a sample, by their numbers among those that were used."""
-        sample = (self.sides.x, self.sides.y)[side]
-        order = np.argsort(numbers)
-        came = sample.pilot(numbers[order])
+    def pick(self, x: Index, y: Index) -> tuple[Picked, Picked]:
+        """Some rows of either, by their numbers among those that were used."""
+        orders = np.argsort(x), np.argsort(y)
+        found = self.pair.pilot(x[orders[0]], y[orders[1]])
+        each = zip(self.pair.names, found, (x, y), orders, strict=True)
+        first, second = (self._picked(*one) for one in each)
+        return first, second
+
+    def _picked(self, name: str, came: Any, numbers: Index, order: Index) -> Picked:
+        """Rows that came in ascending order, in the order of their numbers."""
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
-        rows = encoded(self.result, came, sample.name, 0).rows[places]
+        rows = encoded(self.result, came, name, 0).rows[places]
+        if rows.shape[1] != self.width:
+            raise InputError(f"`{name}` must have {self.width} columns, got {rows.shape[1]}.")
         return Picked(rows, numbers, came, places)
 
     def sums(self, sketch: SketchMap, layout: Layout) -> tuple[CellSums, CellSums]:
         """Sums over the rows of each cell."""
         reader = Reader(self.result.encoding)
-        return self.sides.sums(SketchTask(self.sides.names, reader, sketch, layout))
+        return self.pair.sums(SketchTask(self.pair.names, reader, sketch, layout))

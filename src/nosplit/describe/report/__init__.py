@@ -49,7 +49,7 @@ def report(
     x, y : array_like, table or path, optional
         The data of the test, as it was given to it: two samples, two variables, or a sample and its
         model. Without it the report says nothing of columns and rows; of files that are too large
-        to be read whole, it draws some of their rows.
+        to be read whole, and of collections of Dask or Spark, it draws some of their rows.
     path : path-like
         Where to write it. A file that is there is replaced.
     alpha : float

@@ -50,7 +50,7 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
     if data.some:
         counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
         words.append(
-            "The files are too large to be held in memory: columns are drawn as they are in "
+            "The samples are not held in memory: columns are drawn as they are in "
             f"{counts} of their rows, taken from many places."
         )
     facts = [

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
-from nosplit.data.files.whole import read_if_path, some_rows
+from nosplit.data.files.whole import read_if_path, rows_shown, some_rows
 from nosplit.data.tables.frames import is_table, native_columns
+from nosplit.describe.large.samples import as_tested
 from nosplit.describe.rows import series_values
+from nosplit.engines.clusters.opening import cluster_pair, lies_on_cluster, width_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
@@ -140,7 +142,7 @@ class Data:
     samples : two ShownSample
         The columns.
     some : bool
-        Whether they are some rows of files that were too large to be read whole.
+        Whether they are some rows of samples that were too large to be held in memory.
     """
 
     samples: tuple[ShownSample, ShownSample]
@@ -148,11 +150,26 @@ class Data:
 
 
 def read(res: TestResult, x: Any, y: Any, names: Sequence[str] | None) -> Data:
-    """The columns of two samples; files are read as `explain` reads them."""
+    """The columns of two samples, of which some rows are brought if they are not in memory."""
+    if lies_on_cluster(x) or lies_on_cluster(y):
+        return _some_of(res, as_samples(*_brought_rows(res, x, y), names))
     if not (is_path(x) and is_path(y)):
         return Data(as_samples(read_if_path(x), read_if_path(y), names))
     rows = some_rows(x, y)
     if names is None and isinstance(rows[0], np.ndarray):
         names = open_source(x).names
-    samples = as_samples(*rows, names)
+    return _some_of(res, as_samples(*rows, names))
+
+
+def _some_of(res: TestResult, samples: tuple[ShownSample, ShownSample]) -> Data:
     return Data(samples, samples[0].n + samples[1].n < res.n_used + res.n_left_out)
+
+
+def _brought_rows(res: TestResult, x: Any, y: Any) -> tuple[Any, Any]:
+    """Rows drawn at random on a cluster, those in which something is missing among them."""
+    pair, _ = cluster_pair(x, y, replace(as_tested(res), nan_policy="raise"))
+    rng, wanted = np.random.default_rng(0), []
+    for side, sample in zip(pair.census(), (x, y), strict=True):
+        count = min(side.n, rows_shown(width_of(sample)))
+        wanted.append(np.sort(rng.choice(side.n, count, replace=False)))
+    return pair.pilot(wanted[0], wanted[1])
