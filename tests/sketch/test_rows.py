@@ -19,8 +19,8 @@ from nosplit.kernels.derived.eigenbases import (
     sorted_rows,
 )
 from nosplit.sketch import rows as rows_module
-from nosplit.sketch.bins import fit_bins
-from nosplit.sketch.rows import column_counts, fit_pooled, look_at_rows, number_of_bins, places_of
+from nosplit.sketch.bins import fit_bins, fit_pooled, number_of_bins
+from nosplit.sketch.rows import column_counts, look_at_rows, places_of
 from nosplit.sketch.swaps import Swaps
 
 ALARM = 1e-6

@@ -61,6 +61,7 @@ def sketch_columns(
         frequencies=1,
         cells=layout.n_cells,
         key=new_key(rng),
+        binned=look.binned,
     )
     x, y = pair.sums(SketchTask(pair.names, Reader(encoding), sketch, layout))
     sketched = Sketched(sketch, x, y, layout.c, look.lag, layout.x.block)

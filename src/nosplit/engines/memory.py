@@ -43,7 +43,7 @@ class ArraySide:
 
     def pilot(self, rows: Index) -> NDArray[Any]:
         """Some rows."""
-        return self.rows[rows]
+        return self.rows if len(rows) == len(self.rows) else self.rows[rows]
 
     def sums(
         self, task: SketchTask, side: int, workers: int | None, step: Callable[[int], None] | None

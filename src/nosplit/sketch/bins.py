@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +16,18 @@ __all__ = [
     "dependent_pairs",
     "edge_table",
     "fit_bins",
+    "fit_pooled",
     "joined_bins",
+    "number_of_bins",
 ]
 
 
 # The compiled search knows the first number.
 MOST_BINS = 128
 # Fewest pilot rows of a bin, and of a category that has one of its own.
-ROWS_A_BIN, ROWS_A_CATEGORY = 8, 3
+PILOT_OF_BIN, PILOT_OF_CATEGORY = 8, 3
+# Where bins are made of all rows: rows of a category, bins of a column, and of all of them.
+ROWS_A_CATEGORY, FEWEST_BINS, BINS_OF_ALL = 10, 16, 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +56,14 @@ def fit_bins(
     categories: bool,
     most: int,
     count: int | None = None,
-    fewest: int = ROWS_A_CATEGORY,
+    fewest: int = PILOT_OF_CATEGORY,
 ) -> ColumnBins:
     """Bins of about equally many pooled rows; values that many rows share have bins of their own.
 
     Parameters
     ----------
     column : array, shape (n,)
-        Pooled values of pilot rows.
+        Pooled values.
     categories : bool
         Whether values are compared for equality only.
     most : int
@@ -74,9 +78,32 @@ def fit_bins(
         often = np.argsort(-counts, kind="stable")[: most - 1]
         often = often[counts[often] >= fewest]
         return ColumnBins(np.sort(values[often]), True)
-    count = max(2, min(most, count or len(column) // ROWS_A_BIN))
+    count = max(2, min(most, count or len(column) // PILOT_OF_BIN))
     middle = np.quantile(column, np.arange(1, count) / count, method="inverted_cdf")
     return joined_bins(middle, values[counts >= max(2, len(column) // count)], most)
+
+
+def number_of_bins(rows: int, p: int) -> int:
+    """Bins of a column of so many pooled rows: a dozen rows a bin up to 32, then 40 up to 128."""
+    count = max(4, min(rows // 12, 32), min(rows // 40, MOST_BINS))
+    return min(count, max(FEWEST_BINS, BINS_OF_ALL // p))
+
+
+def fit_pooled(
+    pooled: Array, categorical: Collection[int], most: int = MOST_BINS
+) -> list[ColumnBins]:
+    """Bins of all columns of all rows that are tested: no swap changes them."""
+    count = min(most, number_of_bins(*pooled.shape))
+    return [
+        fit_bins(
+            column,
+            categories=j in categorical,
+            most=most if j in categorical else min(most, 2 * count + 2),
+            count=count,
+            fewest=ROWS_A_CATEGORY,
+        )
+        for j, column in enumerate(pooled.T)
+    ]
 
 
 def joined_bins(middle: Array, shared: Array, most: int) -> ColumnBins:

@@ -31,6 +31,7 @@ from nosplit.sketch.bins import (
     dependent_pairs,
     edge_table,
     fit_bins,
+    fit_pooled,
 )
 
 __all__ = ["MOST_BINS", "STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
@@ -255,6 +256,7 @@ def fit_map(
     frequencies: int,
     cells: int,
     key: int,
+    binned: NDArray[Any] | None = None,
 ) -> SketchMap:
     """Make the map of a sketch of pooled pilot rows.
 
@@ -272,14 +274,18 @@ def fit_map(
         Cells of both samples, to which the number of bins is fitted.
     key : int
         Picks the frequencies.
+    binned : array, shape (N, p), optional
+        All rows of both samples, to make bins of; those of the pilot by default.
     """
     rows = np.asarray(rows, dtype=np.float64)
     kernels = () if recipe is None else recipe.fit(rows[:: -(-len(rows) // 1000)])
     for kernel in kernels:
         check_own_kernel(kernel, rows[:2], rows[:4])
     most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))
-    bins = tuple(
-        fit_bins(column, categories=j in categorical, most=most) for j, column in enumerate(rows.T)
+    bins = (
+        [fit_bins(v, categories=j in categorical, most=most) for j, v in enumerate(rows.T)]
+        if binned is None
+        else fit_pooled(np.asarray(binned, dtype=np.float64), categorical, most)
     )
     center, spread = np.array([spread_of(column) for column in rows.T]).T
     needs_landmarks = any(
@@ -287,7 +293,7 @@ def fit_map(
     )
     landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
     pairs = dependent_pairs(rows, MOST_PAIRS)
-    return SketchMap(kernels, center, spread, bins, frequencies, key, landmarks, pairs)
+    return SketchMap(kernels, center, spread, tuple(bins), frequencies, key, landmarks, pairs)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # found in the spread

@@ -18,11 +18,10 @@ from nosplit.kernels.derived.eigenbases import default_eigenbases, sorted_rows
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import ColumnDraws, Seen
 from nosplit.sketch.bins import (
-    MOST_BINS,
     ColumnBins,
     bin_scores,
     edge_table,
-    fit_bins,
+    fit_pooled,
 )
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
 from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
@@ -35,17 +34,13 @@ __all__ = [
     "column_counts",
     "column_groups",
     "column_views",
-    "fit_pooled",
     "live_statistics",
     "look_at_rows",
     "look_under",
-    "number_of_bins",
     "pair_view",
     "places_of",
 ]
 
-# Rows of a category that has a bin of its own, and bins of all columns together.
-ROWS_A_CATEGORY, ALL_BINS, FEWEST_BINS = 10, 8192, 16
 # Bins whose counts are kept at once.
 GROUP = 4096
 # Numbers of which the bins are found without compiled loops.
@@ -197,28 +192,6 @@ def live_statistics(tau: Array, cov: Array) -> tuple[Array, Array]:
 
 
 # -- columns -----------------------------------------------------------------------------------
-
-
-def number_of_bins(rows: int, p: int) -> int:
-    """Bins of a column of so many pooled rows: a dozen rows a bin up to 32, then 40 up to 128."""
-    count = max(4, min(rows // 12, 32), min(rows // 40, MOST_BINS))
-    return min(count, max(FEWEST_BINS, ALL_BINS // p))
-
-
-def fit_pooled(pooled: Array, categorical: set[int]) -> list[ColumnBins]:
-    """Bins of all columns of pooled rows."""
-    count = number_of_bins(*pooled.shape)
-    most = min(MOST_BINS, 2 * count + 2)
-    return [
-        fit_bins(
-            column,
-            categories=j in categorical,
-            most=MOST_BINS if j in categorical else most,
-            count=count,
-            fewest=ROWS_A_CATEGORY,
-        )
-        for j, column in enumerate(pooled.T)
-    ]
 
 
 def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from nosplit.sketch.dealing import Layout, block_length, layout_of
 __all__ = ["PilotLook", "completed", "look_at", "some_of"]
 
 _NONE = np.zeros(0, np.int64)
+# Rows of both samples, and numbers in them, up to which bins are made of all of them.
+FEW_ROWS, FEW_NUMBERS = 1 << 15, 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class PilotLook:
         The pilot rows of both samples, as numbers.
     lag : int
         Up to which lag rows depend on one another; 0: they do not.
+    binned : array or None
+        All rows of both samples where they are few, to make bins of: no swap changes them.
     """
 
     census: tuple[Census, Census]
@@ -51,6 +56,7 @@ class PilotLook:
     encoding: Encoding | None
     rows: NDArray[Any]
     lag: int
+    binned: NDArray[Any] | None
 
 
 def look_at(
@@ -78,7 +84,8 @@ def look_at(
     known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
     looks = shuffle and known is None
     in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
-    pilot, series = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), in_order)
+    every = tuple(np.arange(side.n) if n + m <= FEW_ROWS else _NONE for side in census)
+    pilot, series, all_rows = _brought(pair, _pilots(layout), in_order, every)
     encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     lag = known or 0
     if looks:
@@ -87,23 +94,26 @@ def look_at(
     block = block_length(lag, min(n, m))
     if block > 1:
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
-        pilot, _ = _brought(pair, (layout.x.pilot_rows(), layout.y.pilot_rows()), (_NONE, _NONE))
+        (pilot,) = _brought(pair, _pilots(layout))
         encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
-    return PilotLook(census, layout, encoding, rows, lag)
+    few = len(every[0]) and (n + m) * rows.shape[1] <= FEW_NUMBERS
+    binned = np.concatenate([_as_numbers(s, encoding) for s in all_rows]) if few else None
+    return PilotLook(census, layout, encoding, rows, lag, binned)
 
 
-def _brought(
-    pair: Pair, pilot: tuple[Index, ...], series: tuple[Index, ...]
-) -> tuple[list[Frame], list[Frame]]:
-    """Pilot rows and rows in their order, of both samples, brought at once."""
-    wanted = [np.union1d(a, b) for a, b in zip(pilot, series, strict=True)]
-    found = pair.pilot(wanted[0], wanted[1])
-    sources = [_as_frame(rows, name) for rows, name in zip(found, pair.names, strict=True)]
-    both = list(zip(sources, wanted, strict=True))
-    return (
-        [some_of(s, np.searchsorted(w, r)) for (s, w), r in zip(both, pilot, strict=True)],
-        [some_of(s, np.searchsorted(w, r)) for (s, w), r in zip(both, series, strict=True)],
-    )
+def _pilots(layout: Layout) -> tuple[Index, Index]:
+    return layout.x.pilot_rows(), layout.y.pilot_rows()
+
+
+def _brought(pair: Pair, *groups: tuple[Index, ...]) -> list[list[Frame]]:
+    """Several groups of rows, each of both samples, brought at once."""
+    x, y = (reduce(np.union1d, side) for side in zip(*groups, strict=True))
+    found = zip(pair.pilot(x, y), pair.names, (x, y), strict=True)
+    sources = [(_as_frame(rows, name), wanted) for rows, name, wanted in found]
+    return [
+        [some_of(s, np.searchsorted(w, r)) for (s, w), r in zip(sources, rows, strict=True)]
+        for rows in groups
+    ]
 
 
 def _as_frame(rows: Any, name: str) -> Frame:

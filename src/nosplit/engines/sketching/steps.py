@@ -57,6 +57,7 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
         frequencies=plan.sketch.frequencies or 64,
         cells=layout.n_cells,
         key=new_key(rng),
+        binned=look.binned,
     )
     return Prepared(
         look.census, plan, SketchTask(pair.names, Reader(encoding), fitted, layout), look.lag

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.sketch.bins import ColumnBins, bin_scores, dependent_pairs
+from nosplit.sketch.bins import ColumnBins, bin_scores, dependent_pairs, fit_pooled
 from nosplit.sketch.cells import Sketched, units_of
 from nosplit.sketch.columns.look import ColumnLook
 from nosplit.sketch.lenses import ColumnView, column_lenses, pair_lenses
 from nosplit.sketch.maps import MOST_PAIRS, STEP
-from nosplit.sketch.rows import RowDraws, column_views, fit_pooled, pair_view, places_of
+from nosplit.sketch.rows import RowDraws, column_views, pair_view, places_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import Lens
 

@@ -15,15 +15,22 @@ from nosplit._support.types import Array
 from nosplit.engines.torch.pairs.looks import Looks, TensorSwaps
 from nosplit.engines.torch.pairs.spectral import default_features, sorted_tensor
 from nosplit.pairs.statistics import ColumnDraws, Seen
-from nosplit.sketch.bins import MOST_BINS, ColumnBins, bin_scores, edge_table, fit_bins, joined_bins
+from nosplit.sketch.bins import (
+    MOST_BINS,
+    ROWS_A_CATEGORY,
+    ColumnBins,
+    bin_scores,
+    edge_table,
+    fit_bins,
+    joined_bins,
+    number_of_bins,
+)
 from nosplit.sketch.lenses import in_steps, lenses_of_bins
 from nosplit.sketch.rows import (
     MOST_COLUMNS,
     NOTHING,
-    ROWS_A_CATEGORY,
     column_groups,
     live_statistics,
-    number_of_bins,
 )
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import Lens, lenses_in_turn
