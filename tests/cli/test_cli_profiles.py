@@ -48,6 +48,11 @@ def test_profile_and_test_against_python(run, files):
     code, out, _ = run("test", "new.npy", "ref.profile", "--calibration", "exact")
     assert code == 0
     assert "compared with a profile of 1,500 rows" in out
+    code, out, _ = run("test", "ref.profile", "new.npy", "--explain", "--report", "r.html")
+    assert code == 0
+    assert "most like x alone: none is kept" in out
+    assert "Rows that stand out in new.npy" in Path("r.html").read_text(encoding="utf-8")
+    failed(run("test", "ref.profile", "ref.profile", "--explain"), "profiles keep none")
 
 
 def test_parts_add_up(run, files):

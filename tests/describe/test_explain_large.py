@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import explain, two_sample_test
-from nosplit.describe.large.cells import UnitCells, map_for, row_means
+from nosplit.describe.large.cells import UnitCells, map_for, noise_of_rows
 from nosplit.describe.large.samples import MemorySamples
 from nosplit.describe.rows import Coded
 from nosplit.describe.witness import witness_at
@@ -54,7 +54,7 @@ def test_means_of_units_against_numpy():
     means = [np.stack([rows[of == i].mean(axis=0) for i in range(N)]) for rows, of in kept]
     gap = means[0] - means[1]
     H = (gap @ gap.T)[np.triu_indices(N, 1)]
-    found = units.means(row_means(units.map, x[:50], y[:50]))
+    found = units.means(noise_of_rows(units.map, x[:50], y[:50]))
     assert_allclose(found.mean, [H.mean()], rtol=1e-4)
     # The noise is that of pairs of rows.
     rows = x[:50] - y[:50]

@@ -48,14 +48,15 @@ class ColumnEffect(NamedTuple):
     `lost`, `alone` and `carried`, their mean, are in the units of `Effect.learned`. `share` is
     `carried` relative to the whole, and `error` the standard error of that ratio for given weights.
     The shares of all columns need not add to 1: columns that matter only together, or that say
-    the same, are counted in each.
+    the same, are counted in each. Of a sample that is a profile there are no rows to move columns
+    in: `lost` is None, and `carried` is `alone`.
     """
 
     name: str
     share: float
     error: float
     carried: float
-    lost: float
+    lost: float | None
     alone: float
 
     @property

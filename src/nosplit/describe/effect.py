@@ -33,6 +33,7 @@ from nosplit.methods import METHODS, OST, Method, Split
 __all__ = [
     "LEARNED",
     "Effect",
+    "Estimate",
     "KernelEffect",
     "all_rules",
     "crossed",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.checks import check_int, check_rng
+from nosplit.api.ways.against_profile import loaded
 from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path, two_in_memory
 from nosplit.describe.attribution import attribute
@@ -27,11 +28,13 @@ from nosplit.describe.effect import (
 )
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.large.explaining import explain_by_cells
+from nosplit.describe.large.profiled import explain_with_profile
 from nosplit.describe.large.samples import (
     LargeSamples,
     MemorySamples,
     PassedSamples,
     as_tested,
+    sample_compared,
 )
 from nosplit.describe.rows import (
     FEWEST_ROWS,
@@ -53,6 +56,7 @@ from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
+from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["explain", "stratified"]
 
@@ -71,7 +75,7 @@ def explain(
         The result of `two_sample_test`.
     x, y : array_like, table, path, or collections of Dask or Spark
         The samples it was made from. Files larger than memory are read in passes, and on a cluster
-        rows are summed where they are.
+        rows are summed where they are. One of them may be a profile, as in the test.
     rows : int
         Largest number of rows of either sample that `top_rows` looks at, drawn at random; the
         witness function of small samples is made of them, too.
@@ -93,6 +97,10 @@ def explain(
     time for, whose number is said; in these, what the sums tell of all rows is made use of.
     Memory is bounded.
 
+    A profile holds sums and no rows. The signal and the witness function are as for large samples;
+    rows are told apart by single columns, by their histograms; shares are what columns show alone;
+    and no row of the reference is shown.
+
     Columns are shares of what was learned. A column may differ as well and carry nothing, if the
     learned combination shows the difference of others better; and of hundreds of columns each
     carries little, as its standard error tells.
@@ -112,6 +120,9 @@ def explain(
     """
     most, generator = check_int(rows, "rows", least=FEWEST_ROWS), check_rng(rng)
     _check_result(res)
+    x, y = loaded(x), loaded(y)
+    if isinstance(x, Profile) or isinstance(y, Profile):
+        return _explain_with_profile(res, x, y, most, generator)
     if lies_on_cluster(x) or lies_on_cluster(y):
         pair, _ = cluster_pair(x, y, as_tested(res))
         spread = PassedSamples.of(res, pair, width_of(x))
@@ -134,6 +145,28 @@ def explain(
     if _by_cells(res, memory):
         return explain_by_cells(res, memory, most, generator)
     return _explain_by_pairs(res, memory, most, generator)
+
+
+def _explain_with_profile(
+    res: TestResult, x: Any, y: Any, most: int, rng: np.random.Generator
+) -> Explanation:
+    """Explain how one sample differs from another of which there are sums only."""
+    if isinstance(x, Profile) and isinstance(y, Profile):
+        raise InputError(
+            "`x` or `y` must be rows, got two profiles, which hold none to look at. Explain the "
+            "rows of one with the profile of the other; `nosplit.column_tests` of both profiles "
+            "says which columns differ, and how."
+        )
+    profile, value, side = (x, y, 1) if isinstance(x, Profile) else (y, x, 0)
+    if tuple(map(str, res.kernels)) != tuple(map(str, profile.kernels)):
+        raise InputError(
+            "`res` must be the result of a test with this profile, got one of other kernels. Test "
+            "again: res = nosplit.two_sample_test(x, y)."
+        )
+    new = sample_compared(res, value, "xy"[side])
+    sizes = (profile.n_rows, new.n) if side else (new.n, profile.n_rows)
+    _check_same_data(res, sizes, profile.n_left_out + new.left_out)
+    return explain_with_profile(res, profile, new, side, most, rng)
 
 
 def _by_cells(res: TestResult, samples: LargeSamples) -> bool:

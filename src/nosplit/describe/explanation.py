@@ -87,6 +87,11 @@ class Explanation:
     n_rows: int
     n_moved: int
 
+    @property
+    def of_profile(self) -> bool:
+        """Whether one of the samples was a profile, of which no rows are known."""
+        return min(len(self.x.index), len(self.y.index)) == 0
+
     def witness(self, points: Any) -> Array:
         """The witness function: mean of k(x, point) over rows of x minus the same for y, centred.
 
@@ -163,7 +168,8 @@ class Explanation:
         return f"Explanation(effect={self.effect.crossfitted:.3g}, columns={names})"
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), *self._column_lines(), *self._row_lines(), *_NOTE])
+        lines = [*self._head(), *self._column_lines(), *self._row_lines()]
+        return "\n".join([*lines, *(_SUMS_NOTE if self.of_profile else ()), *_NOTE])
 
     def _repr_html_(self) -> str:
         """Say it in notebooks, how large in bold."""
@@ -192,7 +198,7 @@ class Explanation:
 
     def _column_lines(self) -> list[str]:
         shown = self.ranked()[:MOST_LINES]
-        lines = ["  columns    share    ±   lost  alone"]
+        lines = ["  columns    share    ±" + "   lost  alone" * (not self.of_profile)]
         lines += [f"             {_percents(c)}  {_short(c.name)}" for c in shown]
         if len(self.columns) > MOST_LINES:
             lines.append(f"             and {len(self.columns) - MOST_LINES} that carry less")
@@ -208,11 +214,15 @@ class Explanation:
         )
         return some * (seen < self.n_rows) + [
             f"  rows       most like {name} alone: "
-            + ", ".join(f"{row.index} ({row.witness:+.2g})" for row in rows)
+            + (", ".join(f"{row.index} ({row.witness:+.2g})" for row in rows) or "none is kept")
             for name, rows in (("x", top.x), ("y", top.y))
         ]
 
 
+_SUMS_NOTE = [
+    "  A profile holds sums and no rows: rows are told apart by single columns, shares are what",
+    "  columns show alone, and what columns show only together is in none of them.",
+]
 _NOTE = ["  This describes what the test learned. It has no p-values, and is no test of a column."]
 
 
@@ -226,9 +236,10 @@ def _top(sample: Sampled, k: int, names: list[str], sign: float) -> tuple[Row, .
 
 def _percents(column: ColumnEffect) -> str:
     scale = column.share / column.carried if column.carried else 0.0
-    parts = (column.error, scale * column.lost, scale * column.alone)
+    parts = (column.error, scale * (column.lost or 0.0), scale * column.alone)
     error, lost, alone = (round(100 * part) + 0 for part in parts)
-    return f"{column.percent:4d} % {error:4d} {lost:6d} {alone:6d}"
+    both = "" if column.lost is None else f" {lost:6d} {alone:6d}"
+    return f"{column.percent:4d} % {error:4d}{both}"
 
 
 def _short(name: str) -> str:

@@ -122,6 +122,11 @@ class Sampled:
         """Rows of a sample, with what was in them before they became numbers."""
         return cls(index, rows, witness, _as_came(res.encoding, sample, index))
 
+    def none(self) -> Sampled:
+        """No rows, of the same columns: those of a sample that keeps none."""
+        values = tuple(column[:0] for column in self.values)
+        return Sampled(self.index[:0], self.rows[:0], self.witness[:0], values)
+
     def row(self, place: int, names: Sequence[str]) -> dict[str, Any]:
         """The values of one of the rows, by the names of their columns."""
         values = (column[place] for column in self.values)

@@ -18,7 +18,16 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
-__all__ = ["Rule", "auc", "column_rules", "lower_bound", "model_rules", "surest"]
+__all__ = [
+    "FOLDS",
+    "Rule",
+    "auc",
+    "column_rules",
+    "lower_bound",
+    "model_rules",
+    "rule_of_counts",
+    "surest",
+]
 
 # Rows of a sample that rules are learned on and judged by, and numbers in them.
 MOST_ROWS, MOST_NUMBERS = 20_000, 1 << 22
@@ -114,6 +123,12 @@ def column_rules(
         return rules
     judged = [auc(total[0][folds[0] == k], total[1][folds[1] == k]) for k in range(FOLDS)]
     return [*rules, _judged(TOGETHER, judged)]
+
+
+def rule_of_counts(name: str, counts: NDArray[np.float64]) -> Rule:
+    """A rule that knows rows by their bins, whose counts are those of x and y, (2, folds, bins)."""
+    scores = _log_ratios(counts)
+    return _judged(name, [_auc_of_bins(scores[k], counts[:, k]) for k in range(FOLDS)])
 
 
 def _first_rows(rows: NDArray[Any], most: int) -> NDArray[Any]:

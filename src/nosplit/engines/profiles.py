@@ -22,6 +22,7 @@ from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.references import Later, NumberedRows
 from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
 from nosplit.engines.devices import later_on_device, lies_on_device, reference_on_device
 from nosplit.engines.files.reference import open_later, open_reference
@@ -147,6 +148,7 @@ class ProfileComparison:
     sketched: Sketched
     profile: Profile
     n_rows: int
+    encoding: Encoding | None
 
 
 def compare_with_profile(
@@ -175,9 +177,8 @@ def compare_with_profile(
     sketched = _cells_of_both(profile, new, profile.level(number), c, lag)
     if isinstance(later.rows, PlacedRows):
         sketched = replace(sketched, see=later.rows.see)
-    return ProfileComparison(
-        sketched, profile, profile.n_rows + profile.n_left_out + n + later.left_out
-    )
+    rows = profile.n_rows + profile.n_left_out + n + later.left_out
+    return ProfileComparison(sketched, profile, rows, _encoding_for(profile, nan_policy))
 
 
 def compare_profiles(ours: Profile, theirs: Profile) -> ProfileComparison:
@@ -191,7 +192,7 @@ def compare_profiles(ours: Profile, theirs: Profile) -> ProfileComparison:
     cells = ours.level(number), theirs.level(number)
     sketched = _cells_of_both(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
     rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
-    return ProfileComparison(sketched, ours, rows)
+    return ProfileComparison(sketched, ours, rows, ours.encoding)
 
 
 def _cells_of_both(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:
@@ -237,13 +238,11 @@ def _later(
     device: Any = None,
 ) -> Later:
     """A sample with the columns of a profile, encoded as those were."""
-    encoding, omit = profile.encoding, nan_policy == "omit"
+    encoding, omit = _encoding_for(profile, nan_policy), nan_policy == "omit"
     plain = encoding is None and not is_path(value) and not is_table(value)
     if plain and (device is not None or lies_on_device(value)):
         later = later_on_device(value, label, profile.dtype, omit, device)
     else:
-        if omit and encoding is not None and encoding.nan_policy == "raise":
-            encoding = replace(encoding, nan_policy=nan_policy)
         later = open_later(
             value,
             encoding,
@@ -257,6 +256,14 @@ def _later(
             f"`{label}` must have {profile.map.p} columns, as the profile has, got {later.width}."
         )
     return later
+
+
+def _encoding_for(profile: Profile, nan_policy: str) -> Encoding | None:
+    """The encoding of a profile, under which rows with gaps may be left out of a new sample."""
+    encoding: Encoding | None = profile.encoding
+    if encoding is None or (nan_policy, encoding.nan_policy) != ("omit", "raise"):
+        return encoding
+    return replace(encoding, nan_policy=nan_policy)
 
 
 def _summed_cells(

@@ -22,7 +22,7 @@ from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.saved.bundles import is_bundle
 from nosplit.sketch.saved.profiles import Profile
 
-__all__ = ["against_profile", "draws_of", "is_profile"]
+__all__ = ["against_profile", "draws_of", "is_profile", "loaded"]
 
 LIMITS = Limits("with a profile", (Sketch(),))
 SUFFIX = ".profile"
@@ -49,7 +49,7 @@ def against_profile(
 ) -> ProfileComparison:
     """Both samples as cells, where one of them is a profile, or both are."""
     _check_asked(kernels, pairs, options)
-    profiles = [_loaded(value) for value in (x, y)]
+    profiles = [loaded(value) for value in (x, y)]
     if all(isinstance(value, Profile) for value in profiles):
         return compare_profiles(*profiles)
     profile, new, label = (
@@ -75,7 +75,8 @@ def draws_of(method: Method | None, calibration: Exact | str) -> int:
     return kind.flips if isinstance(kind, Exact) else SKETCH_FLIPS
 
 
-def _loaded(value: Any) -> Any:
+def loaded(value: Any) -> Any:
+    """A profile if a value names a file of one; any other value as it is."""
     return load_profile(os.fspath(value)) if is_path(value) and is_profile(value) else value
 
 

@@ -98,7 +98,7 @@ def _with_profile(call: Call) -> TestResult:
         flips=flips,
         rng=rng,
         n_rows=both.n_rows,
-        encoding=both.profile.encoding,
+        encoding=both.encoding,
         workers=call.workers,
         turned=is_profile(call.x) and not is_profile(call.y),  # there, the new sample is first
     )

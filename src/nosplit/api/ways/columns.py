@@ -80,7 +80,7 @@ def look_at_columns(
             shuffle=shuffle,
             workers=workers,
         )
-        seen = _in_cells(both.sketched, both.profile.encoding, both.n_rows, rng, pairs)
+        seen = _in_cells(both.sketched, both.encoding, both.n_rows, rng, pairs)
         turned = is_profile(x) and not is_profile(y)  # there, the new sample comes first
         return replace(seen, turned=turned, reference=both.profile.summary)
     if is_path(x) or is_path(y):

@@ -9,6 +9,7 @@ import typer
 
 import nosplit
 from nosplit._support.checks import check_alpha
+from nosplit.api.ways.against_profile import is_profile
 from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import two_files
 from nosplit.cli.shared.parsing import parse_pairs
@@ -70,10 +71,10 @@ def compare(
     given = {"paired": paired, "strata": strata, "groups": groups}
     design = {name: value for name, value in given.items() if value}
     form = sep, decimal, encoding
-    x, y, without_rows = two_files((ref, cur), form, sample, seed, paired=paired)
-    if explain and without_rows:
-        raise InputError("`--explain` needs the rows of both samples, and a profile keeps none.")
-    with as_options() if without_rows else nullcontext(), said_of(x=ref, y=cur):
+    x, y, profiled = two_files((ref, cur), form, sample, seed, paired=paired)
+    if explain and is_profile(ref) and is_profile(cur):
+        raise InputError("`--explain` needs the rows of a sample, and profiles keep none.")
+    with as_options() if profiled else nullcontext(), said_of(x=ref, y=cur):
         result = quietly(
             nosplit.two_sample_test,
             x,
@@ -95,8 +96,8 @@ def compare(
         )
     write_report(
         result,
-        None if without_rows else x,
-        None if without_rows else y,
+        x,
+        y,
         path=report,
         labels=(ref, cur),
         alpha=alpha,
@@ -109,7 +110,7 @@ def compare(
     if min_effect is None or not ended.exit_code:
         raise ended
     size = told_apart(result, alpha)
-    if not without_rows and (size is None or size < min_effect):
+    if not profiled and (size is None or size < min_effect):
         # What no column shows alone, what the test learned may.
         learned = (told or nosplit.explain(result, x, y)).effect.separation
         size = learned if size is None else max(size, learned)

@@ -23,7 +23,7 @@ from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import STEP, SketchMap, fit_map
 from nosplit.sketch.sums import MULTIPLE, CellSums
 
-__all__ = ["CellWitness", "UnitCells", "map_for", "row_means"]
+__all__ = ["CellWitness", "UnitCells", "map_for", "noise_of_cells", "noise_of_rows"]
 
 # Frequencies of a kernel, and pilot rows of either sample that scales are taken from.
 FREQUENCIES, PILOT = 64, 1000
@@ -132,14 +132,14 @@ class UnitCells:
         """Number of the half that the rows of some cells are in."""
         return np.asarray(cells % len(self.x) % 2)
 
-    def means(self, of_rows: Means) -> Means:
+    def means(self, noise: Array) -> Means:
         """Means of the values of pairs of rows, with the noise of one pair that rows have.
 
         Where cells have the noise of the means of their rows, errors are those of the units.
         """
         found = _means(self.map, self.x - self.y)
         seen = round(self.rows**2 * found.n_pairs)
-        return Means(found.mean, of_rows.cov, found.shared, seen)
+        return Means(found.mean, noise, found.shared, seen)
 
     def witness(self, weights: Array) -> CellWitness:
         """The witness function of a combination of the kernels."""
@@ -190,9 +190,25 @@ def _dealt(sums: NDArray[np.int64], n_units: int) -> Array:
     return np.asarray(total / count)
 
 
-def row_means(sketch: SketchMap, x: NDArray[Any], y: NDArray[Any]) -> Means:
-    """Means of the values of pairs of units that are one row of either sample."""
-    return _means(sketch, (_row_features(sketch, x) - _row_features(sketch, y)).astype(np.float64))
+def noise_of_rows(sketch: SketchMap, x: NDArray[Any], y: NDArray[Any]) -> Array:
+    """Covariance of the values of pairs of units that are one row of either sample."""
+    gaps = _row_features(sketch, x) - _row_features(sketch, y)
+    return _means(sketch, gaps.astype(np.float64)).cov
+
+
+def noise_of_cells(sketch: SketchMap, x: CellSums, y: CellSums, c: int) -> Array:
+    """The same from cells of c rows, where rows are not known.
+
+    The gap of a unit of one row each is D = μ + ε, so that a pair has the value ⟨D, D'⟩ with the
+    covariance 2 μᵀSμ + tr(SS), S being that of ε; means over the c rows of a cell have S/c.
+    """
+    n = min(len(x.features), len(y.features))
+    gaps = (x.features[:n] - y.features[:n]) / c
+    mean = gaps.mean(axis=0)
+    rest = (gaps - mean) * np.sqrt(c * n / (n - 1.0))  # with the noise of rows
+    along = [(rest[:, where] * steps) @ (mean[where] * steps) for where, steps in sketch.features]
+    linear = 2.0 * np.stack(along) @ np.stack(along).T / n
+    return np.asarray(_means(sketch, rest).cov + linear)
 
 
 def _row_features(sketch: SketchMap, rows: NDArray[Any]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,31 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.describe.effect import (
-    LEARNED,
-    all_rules,
-    crossed,
-    effect_of,
-    kernel_effects,
-    learn,
-    learner,
-    mean_estimate,
-    ratio,
-    scaled_weights,
-)
+from nosplit.describe.effect import LEARNED, all_rules, effect_of, mean_estimate
 from nosplit.describe.explanation import Explanation
-from nosplit.describe.large.cells import CellWitness, UnitCells, map_for, row_means
+from nosplit.describe.large.cells import CellWitness, UnitCells, map_for, noise_of_rows
+from nosplit.describe.large.learning import Learned
 from nosplit.describe.large.samples import LargeSamples, Picked
 from nosplit.describe.large.shares import Fold, columns_of_folds, rows_to_move
-from nosplit.describe.pair_means import Means
 from nosplit.describe.rows import Sampled, categorical_of, group_names, rows_held, rows_one_by_one
 from nosplit.describe.separation import Rule, auc, surest
-from nosplit.inference.printed import kernel_label
 from nosplit.inference.result import TestResult
-from nosplit.kernels import Combination
 from nosplit.sketch.dealing import Layout, layout_of
 
-__all__ = ["explain_by_cells"]
+__all__ = ["explain_by_cells", "sampled_of"]
 
 # Cells of the smaller sample.
 CELLS = 1000
@@ -52,36 +40,34 @@ def explain_by_cells(
     a, b = picked[0].rows, picked[1].rows
     sketch = map_for(res.kernels, a, b, rng)
     units = UnitCells.of(sketch, layout, *samples.sums(sketch, layout))
-    noise = row_means(sketch, *_as_many(a, b, NOISE_ROWS))
-    whole = units.means(noise)
-    weights = _learned(res, whole)
-    function = units.witness(weights)
-    level = sum(units.mean_witness(function)) / 2.0
+    learned = Learned.of(res, units, noise_of_rows(sketch, *_as_many(a, b, NOISE_ROWS)))
     few = rows_one_by_one(most, a.shape[1])
-    at_x, at_y = units.at_own_rows(a[:few], b[:few], weights)
-    halves, held = [units.half(i) for i in (0, 1)], _held_out(units, (a, b), cells)
-    means = [half.means(noise) for half in halves]
-    beta = [_learned(res, m) for m in means]
-    functions = [half.witness(w) for half, w in zip(halves, beta, strict=True)]
+    at_x, at_y = units.at_own_rows(a[:few], b[:few], learned.weights)
+    held = _held_out(units, (a, b), cells)
     names = group_names(res, a.shape[1])
     folds = [
-        Fold(functions[i], halves[1 - i].mean_witness(functions[i]), rows)
-        for i, rows in enumerate(_first(held, rows_to_move(sketch, len(names)) // 2))
+        Fold(function, means, rows)
+        for function, means, rows in zip(
+            learned.functions,
+            learned.means,
+            _first(held, rows_to_move(sketch, len(names)) // 2),
+            strict=True,
+        )
     ]
-    total = float(np.mean([x - y for x, y in (fold.means for fold in folds)]))
-    own = _own_rule(functions, held)
+    own = _own_rule(learned.functions, held)
     rules = all_rules(a, b, names, categorical_of(res), own, most=len(a) + len(b))
-    kernels = sketch.kernels
+    error = learned.whole.error(learned.weights)
+    level = learned.level
     return Explanation(
         result=res,
-        effect=effect_of(ratio(whole, weights), crossed(means, beta), surest(rules), rules),
-        kernel=Combination(kernels, tuple(map(float, weights))),
-        kernels=kernel_effects(whole, [kernel_label(k) for k in kernels]),
-        columns=columns_of_folds(folds, names, total, whole.error(weights), rng),
-        function=function,
+        effect=effect_of(learned.learned, learned.crossed, surest(rules), rules),
+        kernel=learned.kernel,
+        kernels=learned.kernels,
+        columns=columns_of_folds(folds, names, learned.total, error, rng),
+        function=learned.function,
         level=level,
-        x=_sampled(res, picked[0], few, at_x - level),
-        y=_sampled(res, picked[1], few, at_y - level),
+        x=sampled_of(res, picked[0], few, at_x - level),
+        y=sampled_of(res, picked[1], few, at_y - level),
         n_seen=sum(units.counts),
         n_rows=sum(samples.sizes),
         n_moved=sum(len(rows) for fold in folds for rows in fold.rows),
@@ -119,13 +105,7 @@ def _as_many(a: NDArray[Any], b: NDArray[Any], rows: int) -> Both:
     return a[:count], b[:count]
 
 
-def _learned(res: TestResult, means: Means) -> Array:
-    """Weights for a noise of 1, learned again: features are others than those of the test."""
-    found = learn(means, learner(res.method), scaled_weights(res, means.noise))
-    return np.asarray(found / means.noise(found))
-
-
-def _own_rule(functions: list[CellWitness], held: list[Both]) -> Rule:
+def _own_rule(functions: Sequence[CellWitness], held: list[Both]) -> Rule:
     """The rule of the learned kernel, judged by rows that it was not learned on."""
     found = []
     for function, (a, b) in zip(functions, held, strict=True):
@@ -134,6 +114,7 @@ def _own_rule(functions: list[CellWitness], held: list[Both]) -> Rule:
     return Rule(LEARNED, *mean_estimate(*found))
 
 
-def _sampled(res: TestResult, picked: Picked, few: int, witness: Array) -> Sampled:
+def sampled_of(res: TestResult, picked: Picked, few: int, witness: Array) -> Sampled:
+    """The first rows that were picked, with the witness function there."""
     sampled = Sampled.of(res, picked.came, picked.places[:few], picked.rows[:few], witness)
     return replace(sampled, index=picked.positions[:few])

@@ -101,7 +101,10 @@ def plot_overview(res: TestResult | Explanation, *, alpha: float = 0.05) -> Figu
     plot_null(_result(res), alpha=alpha, ax=axes[0, 1])
     if isinstance(res, Explanation):
         plot_attribution(res, ax=axes[1, 0])
-        plot_witness(res, ax=axes[1, 1])
+        if res.of_profile:  # the witness function is drawn over rows of both samples
+            axes[1, 1].remove()
+        else:
+            plot_witness(res, ax=axes[1, 1])
     return figure
 
 

@@ -30,7 +30,7 @@ from nosplit.describe.plots.style import (
 )
 from nosplit.errors import InputError
 
-__all__ = ["place_of", "plot_attribution", "plot_column", "plot_columns", "rgb"]
+__all__ = ["need_rows", "place_of", "plot_attribution", "plot_column", "plot_columns", "rgb"]
 
 MOST_COLUMNS = 12
 # Categories that have bars of their own, and bins of a histogram.
@@ -41,7 +41,7 @@ def plot_attribution(explanation: Explanation, *, ax: Axes | None = None) -> Axe
     """Draw how much of the learned statistic each column carries, the most first.
 
     The bar is the mean of two numbers that are marked: what is lost without the column, and what
-    it shows alone.
+    it shows alone. Where a sample is a profile, it is what the column shows alone.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def plot_attribution(explanation: Explanation, *, ax: Axes | None = None) -> Axe
     scale = [100.0 * c.share / c.carried if c.carried else 0.0 for c in shown]
     error = [100.0 * c.error for c in shown]
     ax.barh(places, 100 * share, 0.7, xerr=error, color="#bdd7e7", edgecolor=BLACK, capsize=3)
-    for name, marker, fill, side in (("lost", "o", BLACK, -0.18), ("alone", "D", "white", 0.18)):
+    marks = ("lost", "o", BLACK, -0.18), ("alone", "D", "white", 0.18)
+    for name, marker, fill, side in () if explanation.of_profile else marks:
         values = [s * getattr(c, name) for s, c in zip(scale, shown, strict=True)]
         look = {"markerfacecolor": fill, "markeredgecolor": BLACK, "linestyle": "none"}
         label = {"lost": "lost without it", "alone": "shown by it alone"}[name]
@@ -70,7 +71,8 @@ def plot_attribution(explanation: Explanation, *, ax: Axes | None = None) -> Axe
     hidden = len(explanation.columns) - len(shown)
     more = f" ({hidden} columns carry less)" if hidden else ""
     ax.set_xlabel("share of the learned statistic, %" + more)
-    key_above(ax)
+    if not explanation.of_profile:  # all that is known is what columns show alone
+        key_above(ax)
     plain(ax)
     return ax
 
@@ -92,6 +94,7 @@ def plot_columns(explanation: Explanation, *, most: int = 4) -> Figure:
     -------
     Figure
     """
+    need_rows(explanation)
     names = [c.name for c in explanation.ranked()[: check_int(most, "most", least=1)]]
     across = min(len(names), 2)
     down = math.ceil(len(names) / across)
@@ -125,6 +128,7 @@ def plot_column(explanation: Explanation, name: str, *, ax: Axes | None = None) 
     -------
     Axes
     """
+    need_rows(explanation)
     at = place_of(explanation, name)
     values = explanation.x.values[at], explanation.y.values[at]
     ax = axes_or_new(ax)
@@ -139,6 +143,15 @@ def plot_column(explanation: Explanation, name: str, *, ax: Axes | None = None) 
     ax.legend(loc="upper right", ncols=2, frameon=False, fontsize="small")
     plain(ax)
     return ax
+
+
+def need_rows(explanation: Explanation) -> None:
+    """Check that rows of both samples are known."""
+    if explanation.of_profile:
+        raise InputError(
+            "`explanation` must be of rows to draw this, and one of its samples is a profile, "
+            'which holds none. Draw kind="attribution", or evaluate explanation.witness(points).'
+        )
 
 
 def place_of(explanation: Explanation, name: str) -> int:

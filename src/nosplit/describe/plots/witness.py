@@ -9,7 +9,7 @@ import numpy as np
 
 from nosplit._support.types import Array
 from nosplit.describe.explanation import Explanation
-from nosplit.describe.plots.columns import place_of, rgb
+from nosplit.describe.plots.columns import need_rows, place_of, rgb
 from nosplit.describe.plots.style import (
     BLACK,
     Axes,
@@ -50,6 +50,7 @@ def plot_witness(
     -------
     Axes
     """
+    need_rows(explanation)
     chosen = _columns_to_draw(explanation, columns)
     ax = axes_or_new(ax, height=4.4)
     drawn = {

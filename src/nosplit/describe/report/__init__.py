@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nosplit._support.checks import check_alpha, check_flag
+from nosplit.api.ways.against_profile import loaded
 from nosplit.describe.explain import explain, stratified
 from nosplit.describe.report.context import PageChoices, context
 from nosplit.describe.report.difference import differs, effect
@@ -19,6 +20,7 @@ from nosplit.describe.rows import FEWEST_ROWS
 from nosplit.errors import InputError
 from nosplit.inference.questions import GOODNESS, INDEPENDENCE, TWO_SAMPLE
 from nosplit.inference.result import TestResult
+from nosplit.sketch.saved.profiles import Profile
 
 __all__ = ["check_target", "report"]
 
@@ -49,7 +51,8 @@ def report(
     x, y : array_like, table or path, optional
         The data of the test, as it was given to it: two samples, two variables, or a sample and its
         model. Without it the report says nothing of columns and rows; of files that are too large
-        to be read whole, and of collections of Dask or Spark, it draws some of their rows.
+        to be read whole, and of collections of Dask or Spark, it draws some of their rows; of a
+        profile there are none to draw.
     path : path-like
         Where to write it. A file that is there is replaced.
     alpha : float
@@ -107,6 +110,13 @@ def _data_parts(
         return nothing
     if x is None or y is None:
         raise InputError("`x` and `y` must be given together, got one of them.")
+    x, y = loaded(x), loaded(y)
+    profiles = [isinstance(value, Profile) for value in (x, y)]
+    if all(profiles):  # what sums of both tell is in the result
+        return nothing
+    if any(profiles):
+        told = explain(res, x, y)
+        return nothing | {"effect": effect(told, page, None), "differs": differs(told, page, None)}
     data = read(res, x, y, names)
     if min(sample.n for sample in data.samples) < FEWEST_ROWS:
         return nothing | {"few": FEWEST_ROWS}

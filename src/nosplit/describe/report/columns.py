@@ -15,7 +15,17 @@ from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
 
-__all__ = ["Bar", "Compared", "Line", "cell", "column_figure", "line", "readable", "shorten"]
+__all__ = [
+    "Bar",
+    "Compared",
+    "Line",
+    "cell",
+    "column_figure",
+    "line",
+    "readable",
+    "share_of",
+    "shorten",
+]
 
 # Categories that a column is shown with; the rest are one bar.
 MOST_BARS = 8
@@ -54,8 +64,12 @@ class Compared:
 def line(j: int, effect: ColumnEffect, samples: Sequence[ShownSample], private: bool) -> Line:
     """A column in words; if `private`, without the names of categories."""
     words = [_column_words(column_of(s.get(j)), private) for s in samples]
-    share = f"{effect.percent} ± {100.0 * effect.error:.0f} %"
-    return Line(shorten(samples[0].names[j]), share, words[0], words[1])
+    return Line(shorten(samples[0].names[j]), share_of(effect), words[0], words[1])
+
+
+def share_of(effect: ColumnEffect) -> str:
+    """The share of a column, with its error."""
+    return f"{effect.percent} ± {100.0 * effect.error:.0f} %"
 
 
 def _column_words(column: ShownColumn, private: bool) -> str:

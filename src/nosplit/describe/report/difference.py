@@ -10,7 +10,14 @@ import numpy as np
 
 from nosplit._support.terminal import printable
 from nosplit.describe.explanation import Explanation, Row
-from nosplit.describe.report.columns import cell, column_figure, line, shorten
+from nosplit.describe.report.columns import (
+    Line,
+    cell,
+    column_figure,
+    line,
+    share_of,
+    shorten,
+)
 from nosplit.describe.report.context import PageChoices
 from nosplit.describe.report.samples import Data, ShownSample
 
@@ -20,11 +27,18 @@ __all__ = ["differs", "effect"]
 MOST_LINES, MOST_FIGURES, MOST_CELLS = 20, 8, 8
 # Rows of either sample.
 MOST_ROWS = 5
+SUMS_ONLY = (
+    "One sample is a profile, which holds sums and no rows. So rows are told apart by single "
+    "columns, and shares are what columns show alone: what they show only together is in none."
+)
 CHANCE = "The test found no evidence of a difference: what follows may be chance."
 
 
-def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
-    """The size of the difference, in numbers that do not grow with the samples."""
+def effect(told: Explanation, page: PageChoices, data: Data | None) -> dict[str, Any]:
+    """The size of the difference, in numbers that do not grow with the samples.
+
+    Without rows of both samples, because one is a profile, there is no data.
+    """
     size = told.effect
     told_apart = _percent(size.separation, size.separation_error)
     low = f"{100.0 * size.separation_low:.0f} %"
@@ -47,7 +61,9 @@ def effect(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
             f"The signal rests on {told.n_seen:,} of {told.n_rows:,} rows, shares of columns on "
             f"{told.n_moved:,}, and how well rows are told apart on some of them."
         )
-    if data.some:
+    if told.of_profile:
+        words.append(SUMS_ONLY)
+    if data is not None and data.some:
         counts = " and ".join(f"{sample.n:,}" for sample in data.samples)
         words.append(
             "The samples are not held in memory: columns are drawn as they are in "
@@ -82,23 +98,38 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-def differs(told: Explanation, page: PageChoices, data: Data) -> dict[str, Any]:
+def differs(told: Explanation, page: PageChoices, data: Data | None) -> dict[str, Any]:
     """The columns that carry the difference, and rows that stand out."""
-    samples = data.samples
-    place = _places_explained(told, samples[0])
     ranked = sorted(range(len(told.columns)), key=lambda i: -told.columns[i].low)
-    figures = [
-        column_figure(place[i], samples, page.labels, not page.rows) for i in ranked[:MOST_FIGURES]
-    ]
-    table = [line(place[i], told.columns[i], samples, not page.rows) for i in ranked[:MOST_LINES]]
     shown = ranked[:MOST_CELLS]
     return {
         "words": _words_on_learned(told, page),
         "caption": _caption(len(ranked)),
-        "table": table,
-        "figures": figures,
-        "row_names": [shorten(samples[0].names[place[i]]) for i in shown],
+        "described": data is not None,
         "rows": _top_rows(told, shown, page) if page.rows else [],
+    } | _columns_shown(told, page, data, ranked)
+
+
+def _columns_shown(
+    told: Explanation, page: PageChoices, data: Data | None, ranked: Sequence[int]
+) -> dict[str, Any]:
+    """The columns in words and pictures; without data, their names and shares alone."""
+    if data is None:
+        names = [shorten(column.name) for column in told.columns]
+        table = [Line(names[i], share_of(told.columns[i]), "", "") for i in ranked[:MOST_LINES]]
+        return {
+            "table": table,
+            "figures": [],
+            "row_names": [names[i] for i in ranked[:MOST_CELLS]],
+        }
+    samples, private = data.samples, not page.rows
+    place = _places_explained(told, samples[0])
+    return {
+        "table": [line(place[i], told.columns[i], samples, private) for i in ranked[:MOST_LINES]],
+        "figures": [
+            column_figure(place[i], samples, page.labels, private) for i in ranked[:MOST_FIGURES]
+        ],
+        "row_names": [shorten(samples[0].names[place[i]]) for i in ranked[:MOST_CELLS]],
     }
 
 
@@ -137,10 +168,11 @@ def _caption(count: int) -> str:
 def _top_rows(told: Explanation, shown: Sequence[int], page: PageChoices) -> list[dict[str, Any]]:
     top = told.top_rows(MOST_ROWS)
     first, second = page.labels
-    return [
+    both = [
         _standing_out(first, (second, "highest"), top.x, shown),
         _standing_out(second, (first, "lowest"), top.y, shown),
     ]
+    return [sample for sample in both if sample["rows"]]  # a profile has none
 
 
 def _standing_out(
