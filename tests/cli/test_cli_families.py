@@ -74,6 +74,7 @@ def test_independence_says_what_the_library_says(run):
     [
         (("gof", "x.csv", "--model", "norml"), "`--model` must be normal"),
         (("gof", "x.csv", "--model", "t:five"), "`--model` must have numbers after the colon"),
+        (("gof", "x.csv", "--model", "normal:0,1e100"), "Rescale both"),
         (("gof", "x.csv", "--model", "gamma"), "must have its parameters"),
         (("gof", "x.csv", "--model", "gamma:-1"), "parameters out of range"),
         (("gof", "x.csv", "--model", "gamma:3"), "density is zero"),
@@ -102,3 +103,11 @@ def test_a_model_of_nonsense():
         parse_model("__class__", 1)
     with pytest.raises(InputError, match="Did you mean 'gamma'"):
         parse_model("gama:3", 1)
+    with pytest.raises(InputError, match=r"'normal:0'\.$"):  # and not: did you mean 'normal'?
+        parse_model("normal:0", 1)
+
+
+@pytest.mark.parametrize("text", ["normal:0,1e200", "normal:0,-1", "normal:0,0", "normal:inf,1"])
+def test_normal_models_out_of_range(text):
+    with pytest.raises(InputError, match=f"positive sd whose square is a number, got '{text}'"):
+        parse_model(text, 1)

@@ -182,7 +182,18 @@ def test_samples_that_are_more_alike_than_chance_has_it():
     u = (np.arange(200) + np.random.default_rng(8).random((2, 200))) / 200
     with pytest.warns(DependentRowsWarning, match="share rows"):
         assert two_sample_test(u[0], u[1], method="wald", calibration=Exact(199)).reject()
-    assert not two_sample_test(u[0], u[1], calibration=Exact(199)).reject()
+    for method in ("auto", "ost", "chibar"):
+        assert not two_sample_test(u[0], u[1], method=method, calibration=Exact(199)).reject()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_ost_of_samples_that_share_rows(share):
+    """Exact calibration, by name: 30 of 30 were rejected, with a warning."""
+    rng, n = np.random.default_rng(9), 500
+    for i in range(3):
+        x, own = rng.normal(size=(2, n))
+        y = np.where(np.arange(n) < share * n, x, own)[rng.permutation(n)]
+        assert not two_sample_test(x, y, method="ost", calibration=Exact(199), rng=i).reject()
 
 
 # Means ------------------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ __all__ = [
     "Batch",
     "Method",
     "Selection",
+    "above_chance",
     "canonical",
+    "in_deviations",
     "log_null_sf",
     "nothing_seen",
     "prepare",
@@ -28,6 +30,8 @@ __all__ = [
 
 # Of the largest standardised statistic: what is less counts as 0.
 ROUNDING = 1e-12
+# Standard deviations from which a statistic is above 0, and not by rounding.
+LEAST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,22 @@ def nothing_seen(selection: Selection) -> Selection:
     """
     zero = np.zeros_like(selection.statistic)
     return replace(selection, statistic=zero, log_pvalue=zero, truncation=zero)
+
+
+def in_deviations(tau: Array, cov: Array) -> Array:
+    """Statistics in standard deviations, (..., d); 0 where there is no variance."""
+    variance = np.diagonal(cov, axis1=-2, axis2=-1)
+    live = variance > 0
+    return np.where(live, tau / np.sqrt(np.where(live, variance, 1.0)), 0.0)
+
+
+def above_chance(t: Array) -> NDArray[np.bool_]:
+    """Whether any of the statistics, in standard deviations, is above what chance gives.
+
+    Where no kernel sees a difference, a combination that does is no evidence of one: a sample
+    against itself has such combinations, since its values are all below chance.
+    """
+    return np.asarray(np.any(t > LEAST, axis=-1))
 
 
 @runtime_checkable

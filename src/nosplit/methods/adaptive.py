@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit._support.types import Array
-from nosplit.methods._base import Selection
+from nosplit.methods._base import Selection, above_chance, in_deviations
 from nosplit.methods.ost import OST
 
 __all__ = ["Adaptive"]
-
-# Standard deviations from which a statistic is above 0, and not by rounding.
-LEAST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,12 +48,8 @@ class Adaptive:
 
         `tau` is (F, d), and `cov` is (d, d), or (F, d, d) where every draw has its own.
         """
-        variance = np.diagonal(cov, axis1=-2, axis2=-1)
-        live = variance > 0
-        t = np.where(live, tau / np.sqrt(np.where(live, variance, 1.0)), 0.0)
+        live, t = np.diagonal(cov, axis1=-2, axis2=-1) > 0, in_deviations(tau, cov)
         largest = np.max(t, axis=-1, where=np.broadcast_to(live, t.shape), initial=-np.inf)
         mean = t.sum(axis=-1) / np.maximum(np.count_nonzero(live, axis=-1), 1)
-        # Where no kernel sees a difference, a combination that does is no evidence of one: a
-        # sample against itself has such combinations, since its values are all below chance.
-        learned = np.where(largest > LEAST, -self.ost(tau, cov).log_pvalue, 0.0)
+        learned = np.where(above_chance(t), -self.ost(tau, cov).log_pvalue, 0.0)
         return np.stack([learned, largest, mean])

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
+from nosplit.inference.calibrating.ranking import drawn_evidence
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import split_at
-from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative, Split, Wald
+from nosplit.methods import Adaptive, ChiBar, Method, Split, Wald
 from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Complete
 from nosplit.power.alternative import Alternative, overlap, root
@@ -194,6 +195,4 @@ def _evidence(method: Method, tau: Array, cov: Array) -> Array:
     """The evidence that exact calibration ranks, (kinds, trials)."""
     if isinstance(method, Adaptive):
         return method.evidence(tau, cov)
-    picked = method(tau, cov)
-    ordered = isinstance(method, OST | Nonnegative)
-    return (-picked.log_pvalue if ordered else picked.statistic)[None]
+    return drawn_evidence(method, tau, cov)[None]

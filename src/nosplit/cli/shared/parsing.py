@@ -43,7 +43,12 @@ def parse_model(text: str, p: int) -> models.SamplingModel:
     match name, given:
         case "normal", []:
             return models.MultivariateNormal(origin)
-        case "normal", [mean, sd] if sd * sd < np.inf:
+        case "normal", [mean, sd]:
+            if not (np.isfinite(mean) and sd > 0 and 0 < sd * sd < np.inf):
+                raise InputError(
+                    "`--model` normal:MEAN,SD must have a finite mean and a positive sd whose "
+                    f"square is a number, got {text!r}."
+                )
             return models.MultivariateNormal(origin + mean, sd * sd)
         case "t", [dof]:
             return models.StudentT(dof, origin)
@@ -64,7 +69,8 @@ def _scipy_model(name: str, given: list[float], text: str, p: int) -> models.Sam
     law = getattr(stats, name, None)
     if not isinstance(law, stats.rv_continuous):
         known = [n for n in dir(stats) if isinstance(getattr(stats, n), stats.rv_continuous)]
-        near = get_close_matches(name, ["normal", "exponential", *known], n=1)
+        own = ["normal", "exponential"]
+        near = [] if name in own else get_close_matches(name, [*own, *known], n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(
             "`--model` must be normal, normal:MEAN,SD, laplace, laplace:LOC,SCALE, t:DOF, "

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative
+from nosplit.methods._base import above_chance, in_deviations
 from nosplit.methods.normal.laws import Flips, counted_from
 
-__all__ = ["hedged", "rank_draws", "ranks"]
+__all__ = ["drawn_evidence", "hedged", "rank_draws", "ranks"]
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
@@ -26,13 +27,25 @@ def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
     """
     if isinstance(method, Adaptive):
         return Flips(hedged(method.evidence(tau, cov)))
+    return Flips(drawn_evidence(method, tau, cov))
+
+
+def drawn_evidence(method: Method, tau: Array, cov: Array) -> Array:
+    """The evidence under every draw of a method with one kind of it, (F,): larger is stronger.
+
+    Weights of OST may be negative. Where every statistic is below zero it has no evidence, here as
+    in `Adaptive`; its closed form is the paper's, and knows no such exception.
+    """
     if isinstance(method, ChiBar):
-        return Flips(method.lengths(tau, cov))
-    picked = method(tau, cov)
-    # The closed form's p-value orders draws of different active sets; a statistic does not.
-    if isinstance(method, (OST, Nonnegative)):
-        return Flips(-picked.log_pvalue)
-    return Flips(picked.statistic)
+        found = method.lengths(tau, cov)
+    else:
+        picked = method(tau, cov)
+        # The closed form's p-value orders draws of different active sets; a statistic does not.
+        ordered = isinstance(method, OST | Nonnegative)
+        found = -picked.log_pvalue if ordered else picked.statistic
+    if isinstance(method, OST | ChiBar):
+        return np.where(above_chance(in_deviations(tau, cov)), found, 0.0)
+    return found
 
 
 def hedged(evidence: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Array
+from nosplit.errors import InputError
 from nosplit.inference.calibrating.ranking import rank_draws
 from nosplit.inference.calibrations import SIMULATE
 from nosplit.inference.outcome import Outcome
@@ -69,7 +70,13 @@ def simulate(
             covs.append(again.cov)
             if step is not None:
                 step(1)
-    flips = rank_draws(method, np.stack(taus), np.stack(covs))
+    tau, cov = np.stack(taus), np.stack(covs)
+    if not (np.isfinite(cov).all() and cov.any(axis=(1, 2)).all()):
+        raise InputError(
+            "`score` is a model, or `x` a sample, of a scale at which squares of statistics are no "
+            "numbers. Rescale both, for example to unit variance."
+        )
+    flips = rank_draws(method, tau, cov)
     selection = method(first.tau, first.cov)
     total = first.moments
     return Outcome(
