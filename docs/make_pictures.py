@@ -173,7 +173,7 @@ def draw_embeddings() -> None:
         kind = torch.multinomial(torch.tensor(shares), n, replacement=True, generator=source)
         return torch.tanh(0.5 * (modes[kind] + torch.randn(n, 16, generator=source)))
 
-    x, y = embeddings(4000, [1.0] * 5, 1), embeddings(4000, [1.0] * 4 + [0.85], 2)
+    x, y = embeddings(4000, [1.0] * 5, 1), embeddings(4000, [1.0] * 4 + [0.8], 2)
     told = nosplit.explain(nosplit.two_sample_test(x, y), x, y)
     both = torch.cat([x, y])
     _, _, axes = torch.linalg.svd(both - both.mean(dim=0), full_matrices=False)
@@ -181,9 +181,9 @@ def draw_embeddings() -> None:
     for rows, color, label in ((x, "#4477aa", "generator 1"), (y, "#cc6677", "generator 2")):
         at = (rows - both.mean(dim=0)) @ axes[:2].T
         axis.scatter(*at.T, s=3, alpha=0.35, color=color, label=label, linewidths=0)
-    most = [row.index for row in told.top_rows(200).x]
+    most = [row.index for row in told.top_rows(100).x]
     at = (x[most] - both.mean(dim=0)) @ axes[:2].T
-    label = "200 rows of 1 that the witness separates most"
+    label = "100 rows of 1 that the witness separates most"
     axis.scatter(*at.T, s=18, facecolors="none", edgecolors="black", linewidths=0.6, label=label)
     axis.legend(loc="best", markerscale=2, frameon=False)
     axis.set(xlabel="first principal component", ylabel="second")

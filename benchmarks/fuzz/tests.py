@@ -74,11 +74,14 @@ def _agree(test: Any, x: Any, y: Any, options: dict[str, Any]) -> int:
 
 def units_and_columns(rng: np.random.Generator) -> int:
     """Default kernels: data in other units, and columns in another order."""
-    n, p = _rows(rng), int(_pick(rng, (1, 2, 3)))
-    x, y = rng.standard_normal((n, p)), rng.standard_normal((_rows(rng), p))
+    n, m, p = _rows(rng), _rows(rng), int(_pick(rng, (1, 2, 3)))
+    options = {"calibration": nosplit.Exact(39), "rng": int(rng.integers(100))}
+    if rng.random() < 0.2:
+        n, m, p = 200 + n, 200 + m, int(_pick(rng, (2, 3, 23)))
+        options["pairs"] = nosplit.Sketch(frequencies=4)
+    x, y = rng.standard_normal((n, p)), rng.standard_normal((m, p))
     if rng.random() < 0.3:
         x, y = np.round(x), np.round(y)
-    options = {"calibration": nosplit.Exact(39), "rng": int(rng.integers(100))}
 
     def test(x, y):
         return call(lambda: nosplit.two_sample_test(x, y, **options))
@@ -123,8 +126,11 @@ def orbits(rng: np.random.Generator) -> int:
 def tables(rng: np.random.Generator) -> int:
     """Data frames with columns of all kinds, and what is told of them."""
     kinds = [str(k) for k in rng.choice(data.KINDS, int(rng.integers(1, 5)))]
-    x, y = data.table(rng, _rows(rng) + 3, kinds), data.table(rng, _rows(rng) + 3, kinds)
     options = {"calibration": nosplit.Exact(19), "nan_policy": _pick(rng, NAN)}
+    more = 3
+    if rng.random() < 0.2:
+        more, options["pairs"] = 203, nosplit.Sketch(frequencies=4)
+    x, y = (data.table(rng, _rows(rng) + more, kinds) for _ in range(2))
     first = call(lambda: nosplit.two_sample_test(x, y, workers=1, **options))
     if first is None:
         return 1

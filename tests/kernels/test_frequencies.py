@@ -35,7 +35,15 @@ def approximate(kernel, rows, frequencies, key=0):
     """Kernel matrix of the features that a sketch sums, each row in a cell of its own."""
     p = rows.shape[1]
     sketch = SketchMap(
-        (kernel,), np.zeros(p), np.ones(p), (), frequencies, key, np.zeros((0, p)), NONE
+        (kernel,),
+        np.zeros(p),
+        np.ones(p),
+        (),
+        frequencies,
+        key,
+        np.zeros((0, p)),
+        NONE,
+        np.arange(p)[::-1],
     )
     sums = np.zeros((len(rows), sketch.n_features), np.int64)
     cells = np.arange(len(rows))
@@ -83,8 +91,11 @@ def test_one_column_of_zeros_is_negative_zero_too():
 
 def test_waves_against_numpy():
     rows = np.random.default_rng(3).normal(size=(200, 4))
-    drawn = frequencies_of(Gaussian(0.5), 4, 64, np.random.Generator(np.random.Philox(key=[0, 0])))
-    sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, np.zeros((0, 4)), NONE)
+    order = np.array([2, 0, 3, 1])
+    rng = np.random.Generator(np.random.Philox(key=[0, 0]))
+    drawn = frequencies_of(Gaussian(0.5), np.argsort(order), 64, rng)
+    none = np.zeros((0, 4))
+    sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, none, NONE, order)
     sums = CellSums(np.zeros((5, 128), np.int64), np.zeros((5, 0), np.int32))
     cells = np.sort(np.arange(200) % 5)
     sums.add(sketch, rows, cells)
@@ -99,4 +110,4 @@ def test_kernels_without_frequencies_iv():
     assert not has_frequencies(Linear())
     assert not has_frequencies(Gaussian(1.0) + Linear())
     with pytest.raises(InputError, match="has no frequencies"):
-        frequencies_of(Linear(), 2, 4, np.random.default_rng(0))
+        frequencies_of(Linear(), np.arange(2), 4, np.random.default_rng(0))

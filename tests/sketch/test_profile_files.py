@@ -88,6 +88,22 @@ def test_frequencies_are_those_in_the_file(saved):
     assert "drawn" in read.map.__dict__
 
 
+def test_older_profiles_take_columns_as_they_come(saved, tmp_path):
+    """Profiles of version 1 know no order of columns; frequencies are those in the file."""
+
+    def older(header):
+        header["version"] = 1
+        del header["map"]["order"]
+
+    made, path = saved
+    assert made.map.order.tolist() != sorted(made.map.order)
+    changed(path, tmp_path / "older", older)
+    read = nosplit.load_profile(tmp_path / "older")
+    assert read.map.order.tolist() == sorted(made.map.order)
+    for u, drawn in read.map.drawn.items():
+        assert np.array_equal(drawn.turns, made.map.drawn[u].turns)
+
+
 def test_header_says_what_it_reveals(saved):
     _, path = saved
     with zipfile.ZipFile(path) as archive:
@@ -95,7 +111,7 @@ def test_header_says_what_it_reveals(saved):
     assert "sums over 5 rows or more" in header["reveals"]
     assert "No row" in header["reveals"]
     assert header["cell_rows"] == 5
-    assert header["version"] == 1
+    assert header["version"] == 2
 
 
 def test_nothing_is_written_over_on_failure(saved, tmp_path, monkeypatch):
@@ -158,7 +174,7 @@ def nested(depth):
 
 HEADERS = {
     "format": put("format", value="other"),
-    "version": put("version", value=2),
+    "version": put("version", value=3),
     "version of text": put("version", value="1"),
     "no map": put("map", value=None),
     "no kernels": put("map", "kernels", value=[]),
@@ -172,6 +188,9 @@ HEADERS = {
     "frequencies": put("map", "frequencies", value=0),
     "key": put("map", "key", value=-1),
     "key of text": put("map", "key", value="1"),
+    "order": put("map", "order", value=[0, 1, 2, 3, 3]),
+    "order of text": put("map", "order", value="as they come"),
+    "order of some": put("map", "order", value=[0, 1]),
     "waves": put("map", "waves", value=[[0, 10**9]]),
     "waves of text": put("map", "waves", value="all"),
     "bins": put("map", "bins", 0, value=[10**9, False]),

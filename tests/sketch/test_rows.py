@@ -12,12 +12,8 @@ from nosplit import Exact, Gaussian, InputError, Spectral, two_sample_test
 from nosplit.families.pooled import Pooled, label_draws
 from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.derived.eigenbases import (
-    default_eigenbases,
-    gains_of,
-    leading_count,
-    sorted_rows,
-)
+from nosplit.kernels.derived.eigenbases import default_eigenbases, gains_of, leading_count
+from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.sketch import rows as rows_module
 from nosplit.sketch.bins import fit_bins, fit_pooled, number_of_bins
 from nosplit.sketch.rows import column_counts, look_at_rows, places_of

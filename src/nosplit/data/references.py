@@ -87,29 +87,26 @@ class RowsInMemory:
 def fingerprint_of(batches: Iterable[Sequence[NDArray[Any]]], n: int) -> bytes:
     """A hash of all values: other for other data, and as good as random.
 
-    Columns are hashed one by one, so that their rows may come in batches.
+    Columns are hashed one by one, so that their rows may come in batches; in whatever order they
+    are, they make the same hash.
 
     Parameters
     ----------
     batches : iterable of sequences of arrays
-        Rows of each column, or of one array.
+        Rows of each column, or of one array of all columns.
     n : int
         All rows.
     """
     found: list[Any] = []
-    for columns in batches:
+    for arrays in batches:
+        columns = [c for array in arrays for c in np.atleast_2d(array.T)]
         if not found:
-            shapes = [(c.dtype.str, (n, *c.shape[1:])) for c in columns]
-            found = [
-                hashlib.blake2b(f"{dtype} {shape}".encode(), digest_size=16)
-                for dtype, shape in shapes
-            ]
+            heads = [f"{column.dtype.str} {n}".encode() for column in columns]
+            found = [hashlib.blake2b(head, digest_size=16) for head in heads]
         for own, column in zip(found, columns, strict=True):
             for start in range(0, len(column), BLOCK):
                 own.update(np.ascontiguousarray(column[start : start + BLOCK]).data)
-    if len(found) == 1:
-        return bytes(found[0].digest())
-    parts = b"".join(own.digest() for own in found)
+    parts = b"".join(sorted(own.digest() for own in found))
     return hashlib.blake2b(parts, digest_size=16).digest()
 
 

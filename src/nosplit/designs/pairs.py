@@ -17,7 +17,8 @@ from nosplit._support.types import Array, Index
 from nosplit.designs.draws import BlockDraws, SampleDraws
 from nosplit.families.pooled import TILE, Pooled
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.derived.eigenbases import sorted_rows, spread_out
+from nosplit.kernels.derived.eigenbases import spread_out
+from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import Seen

@@ -32,7 +32,7 @@ from nosplit.sketch.saved.plain import ARRAYS, map_from_plain, map_to_plain
 
 __all__ = ["MONITOR", "files_seen", "monitor_to_plain", "read_monitor", "write_monitor"]
 
-MONITOR = DocumentForm("monitor", 1)
+MONITOR = DocumentForm("monitor", 1, oldest=1)
 KINDS: dict[str, type[BaseMonitor]] = {
     "two_sample": Monitor,
     "independence": IndependenceMonitor,
@@ -279,7 +279,8 @@ def _bettor_from_plain(data: Any, watch: Watch) -> Bettor:
     sketch = map_from_plain(data["map"], arrays)
     center, scale = (all_finite(unpacked(data[k], (p,))) for k in ("center", "scale"))
     categorical = tuple(j for j, b in enumerate(sketch.bins) if b.categories)
-    if sketch.p != p or categorical != watch.encoding.categorical or not (scale > 0).all():
+    natural = np.array_equal(sketch.order, np.arange(p))
+    if not natural or categorical != watch.encoding.categorical or not (scale > 0).all():
         raise InputError("`map` must be of the columns of the rows.")
     bet_map = BetMap(center, scale, sketch)
     wealth = plan.wealth(p)

@@ -23,6 +23,7 @@ from nosplit.kernels.derived.frequencies import (
     has_frequencies,
     turns_by_spread,
 )
+from nosplit.kernels.derived.orders import column_order
 from nosplit.kernels.derived.spectral import FittedSpectral
 from nosplit.sketch.bins import (
     MOST_BINS,
@@ -70,6 +71,9 @@ class SketchMap:
         Pooled pilot rows, for kernels that are no mixture of waves; empty if there are none.
     pairs : array of int, shape (P, 2)
         Pairs of columns whose dependence is looked at.
+    order : array of int, shape (p,)
+        The columns in the order in which frequencies are drawn for them, and turns are added up.
+        It goes with the columns, so that the numbers do not depend on where they stand.
     """
 
     kernels: tuple[Kernel, ...]
@@ -80,6 +84,7 @@ class SketchMap:
     key: int
     landmarks: Array
     pairs: Index
+    order: Index
 
     @property
     def p(self) -> int:
@@ -91,6 +96,11 @@ class SketchMap:
         """Factors of the columns."""
         return np.asarray(1.0 / self.spread)
 
+    @cached_property
+    def places(self) -> Index:
+        """Place of each column in the order, (p,)."""
+        return np.argsort(self.order)
+
     # -- waves -------------------------------------------------------------------------------
 
     @cached_property
@@ -100,7 +110,7 @@ class SketchMap:
         for u, kernel in enumerate(self.kernels):
             if has_frequencies(kernel):
                 rng = np.random.Generator(np.random.Philox(key=np.array([self.key, u], np.uint64)))
-                found[u] = frequencies_of(kernel, self.p, self.frequencies, rng)
+                found[u] = frequencies_of(kernel, self.places, self.frequencies, rng)
         return found
 
     @cached_property
@@ -110,9 +120,10 @@ class SketchMap:
 
     @cached_property
     def turns(self) -> NDArray[np.float32]:
-        """Turns for a spread of each column, (p, F)."""
+        """Turns for a spread of each column, (p, F), columns being in order."""
         parts = [d.turns for d in self.drawn.values()] or [np.zeros((self.p, 0))]
-        return turns_by_spread(np.concatenate(parts, axis=1), self.spread)
+        turns = np.concatenate(parts, axis=1)
+        return turns_by_spread(turns[self.order], self.spread[self.order])
 
     @cached_property
     def hashed(self) -> NDArray[np.int64]:
@@ -133,10 +144,10 @@ class SketchMap:
 
     @cached_property
     def coordinates(self) -> NDArray[np.int64]:
-        """Columns that linear kernels look at."""
+        """Columns that linear kernels look at, in order."""
         wanted = [linear_columns(k, self.p) for k in self.kernels]
-        found = sorted({c for columns in wanted if columns for c in columns})
-        return np.array(found, dtype=np.int64)
+        found = {c for columns in wanted if columns for c in columns}
+        return np.array([j for j in self.order.tolist() if j in found], dtype=np.int64)
 
     @cached_property
     def others(self) -> list[int]:
@@ -223,8 +234,8 @@ class SketchMap:
         for u, kernel in enumerate(self.kernels):
             columns = linear_columns(kernel, self.p)
             if columns is not None:
-                where = 2 * F + np.searchsorted(self.coordinates, columns)
-                found[u] = where, self.spread[list(columns)] / STEP
+                own = np.flatnonzero(np.isin(self.coordinates, columns))
+                found[u] = 2 * F + own, self.spread[self.coordinates[own]] / STEP
         start = 2 * F + len(self.coordinates)
         for u, scales in zip(self.others, self.landmark_scales, strict=True):
             found[u] = np.arange(start, start + len(scales)), scales / STEP
@@ -277,8 +288,9 @@ def fit_map(
     binned : array, shape (N, p), optional
         All rows of both samples, to make bins of; those of the pilot by default.
     """
-    rows = np.asarray(rows, dtype=np.float64)
-    kernels = () if recipe is None else recipe.fit(rows[:: -(-len(rows) // 1000)])
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    order = column_order(rows)
+    kernels = () if recipe is None else recipe.fit(rows[:: -(-len(rows) // 1000)], order)
     for kernel in kernels:
         check_own_kernel(kernel, rows[:2], rows[:4])
     most = int(np.clip(ALL_BINS // (cells * rows.shape[1]), FEWEST_BINS, MOST_BINS))
@@ -292,8 +304,17 @@ def fit_map(
         not has_frequencies(k) and linear_columns(k, rows.shape[1]) is None for k in kernels
     )
     landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
-    pairs = dependent_pairs(rows, MOST_PAIRS)
-    return SketchMap(kernels, center, spread, tuple(bins), frequencies, key, landmarks, pairs)
+    pairs = _pairs_of(rows, order)
+    return SketchMap(
+        kernels, center, spread, tuple(bins), frequencies, key, landmarks, pairs, order
+    )
+
+
+def _pairs_of(rows: Array, order: Index) -> Index:
+    """Pairs of columns, which equal correlations and rounding pick by the order of columns."""
+    found = order[dependent_pairs(np.ascontiguousarray(rows[:, order]), MOST_PAIRS)]
+    pairs = np.sort(found, axis=1)
+    return pairs[np.lexsort(pairs.T[::-1])]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # found in the spread

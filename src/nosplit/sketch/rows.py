@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.kernels.derived.eigenbases import default_eigenbases, sorted_rows
+from nosplit.kernels.derived.eigenbases import default_eigenbases
+from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import ColumnDraws, Seen
 from nosplit.sketch.bins import (

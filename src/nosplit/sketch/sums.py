@@ -90,11 +90,13 @@ class CellSums:
             if sketch.bins:
                 bin_places(some, natural, edges, counted, places[part])
             scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-            if not standardised_rows(some, natural, sketch.center, sketch.scale, scaled):
+            moves = sketch.center, sketch.scale
+            if not standardised_rows(some, natural, sketch.order, *moves, scaled):
                 raise NonFiniteError("Values of rows are not finite.")
             turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
             if len(sketch.hashed):
-                add_phases(some, natural, sketch.hashed, sketch.phases, turns)
+                hashed = sketch.hashed
+                add_phases(some, natural, hashed, sketch.places[hashed], sketch.phases, turns)
             self._add_features(sketch, scaled[:n], turns[:n], cells[part])
         self._add_places(sketch, places, cells)
         if sketch.others:
@@ -113,14 +115,14 @@ class CellSums:
 
         order = _by_cell(cells, len(self.features))
         cells, n = cells[order], len(order)
-        none, edges = np.zeros(0), sketch.edges[0]
+        none, edges, where = np.zeros(0), sketch.edges[0], sketch.places
         places = np.empty((n, len(sketch.bins)), np.uint8)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
         for j, (values, *encoded) in enumerate(columns):
             own = edges[j] if sketch.bins else none
             standard = np.array([sketch.center[j], sketch.scale[j]])
             if not standardised_column(
-                values, order, np.array(encoded), standard, own, j, places, scaled
+                values, order, np.array(encoded), standard, own, j, where[j], places, scaled
             ):
                 raise NonFiniteError("Values of rows are not finite.")
         room = np.empty((WAVES, sketch.n_waves), np.float32)
@@ -147,8 +149,8 @@ class CellSums:
             total = np.zeros(2 * F, np.int32)
             add_waves(turns, cells, F, np.float32(STEP), total, self.features)
         if len(sketch.coordinates):
-            step = np.float64(STEP)
-            add_coordinates(scaled, cells, sketch.coordinates, step, 2 * F, self.features)
+            step, columns = np.float64(STEP), sketch.places[sketch.coordinates]
+            add_coordinates(scaled, cells, columns, step, 2 * F, self.features)
 
     def _add_places(
         self, sketch: SketchMap, places: NDArray[np.uint8], cells: NDArray[Any]

@@ -142,7 +142,17 @@ def test_raw_rows_are_written_only_as_long_as_they_are_needed(tmp_path):
 def test_old_files_are_refused(tmp_path):
     path = tmp_path / "state"
     path.write_text('{"format": "nosplit accumulator", "version": 1, "family": "two_sample"}')
-    refused(path, r"version 2, got 1. An older nosplit.*again from the data")
+    refused(path, r"version 3, got 1. An older nosplit.*again from the data")
+
+
+def test_older_sketches_take_columns_as_they_come(tmp_path):
+    path = tmp_path / "state"
+    sketch(703).save(path)
+    body = json.loads(path.read_text())
+    body["version"] = 2
+    del body["state"]["map"]["order"]
+    path.write_text(json.dumps(body))
+    assert load_accumulator(path)._state.bank.order.tolist() == [0, 1]
 
 
 def test_file_is_small_and_plain(tmp_path):
@@ -153,7 +163,7 @@ def test_file_is_small_and_plain(tmp_path):
     acc.save(path)
     assert path.stat().st_size < 20_000
     body = json.loads(path.read_text())
-    assert (body["format"], body["version"]) == ("nosplit accumulator", 2)
+    assert (body["format"], body["version"]) == ("nosplit accumulator", 3)
     assert body["kernels"][0]["type"] == "Gaussian"
     assert body["state"]["moments"]["n"] == 4150
 
@@ -253,7 +263,7 @@ def refused(path, message):
         (b'{"format": "other"}', "holds other JSON"),
         (b'"nosplit accumulator"', "holds other JSON"),
         (b"[" * 100_000, "not an accumulator file"),
-        (b'{"format": "nosplit accumulator", "version": 3}', "newer nosplit"),
+        (b'{"format": "nosplit accumulator", "version": 4}', "newer nosplit"),
         (b'{"format": "nosplit accumulator", "version": "2"}', "version"),
         (b'{"format": "nosplit accumulator", "version": true}', "version"),
         (b'{"format": "nosplit accumulator", "version": 2}', "got the family 'None'"),
@@ -389,6 +399,8 @@ def test_damaged_values_iv(saved, place, value, message):
         (("state", "map", "pairs"), [3], "pairs of columns"),
         (("state", "map", "pairs"), [[0, 1]] * 500, "at most 190"),
         (("state", "map", "pairs"), [], "shape"),
+        (("state", "map", "order"), [1, 1], "each of"),
+        (("state", "map", "order"), "10", "list of columns"),
         (("state", "map", "bins"), [], "2 columns"),
         (("state", "map", "bins", 0, "edges"), [2.0, 1.0], "rise"),
         (("state", "map", "bins", 0, "edges"), list(range(500)), "fewer than 128"),

@@ -33,17 +33,23 @@ SOME, RUN = np.uint64(1024), 512
 
 
 @compiled
-def standardised_rows(rows: Any, order: Any, center: Any, scale: Any, out: Any) -> bool:
-    """Rows in the given order, moved and scaled, as float32; whether all are finite."""
+def standardised_rows(
+    rows: Any, order: Any, columns: Any, center: Any, scale: Any, out: Any
+) -> bool:
+    """Rows and columns in the given orders, moved and scaled, as float32; whether all are finite.
+
+    Centers and scales are in the order of the columns of `rows`.
+    """
     finite = True
-    for j in range(len(center)):
+    for k in range(len(columns)):
+        j = np.uint64(columns[k])
         middle, factor = center[j], scale[j]
         for r in range(len(order)):
             value = np.float64(rows[np.uint64(order[r]), j])
             finite &= np.abs(value) <= LARGEST
             scaled = (value - middle) * factor
             near = FAR if scaled > FAR else scaled
-            out[r, j] = -FAR if near < -FAR else near
+            out[r, k] = -FAR if near < -FAR else near
     return finite
 
 
@@ -55,13 +61,14 @@ def standardised_column(
     standard: Any,
     edges: Any,
     j: int,
+    k: int,
     places: Any,
     out: Any,
 ) -> bool:
     """One column in the given order: its bins and its standardised numbers; whether all are finite.
 
     `encoded` is what is taken off and divided by first, `standard` what is taken off and multiplied
-    by then. Without edges there are no bins.
+    by then. Without edges there are no bins. It is column j of `places`, and column k of `out`.
     """
     n = np.uint64(len(order))
     own, place = np.empty(SOME), np.empty(SOME, np.uint64)
@@ -75,7 +82,7 @@ def standardised_column(
             finite &= np.abs(value) <= LARGEST
             scaled = (value - standard[0]) * standard[1]
             near = FAR if scaled > FAR else scaled
-            out[start + r, j] = -FAR if near < -FAR else near
+            out[start + r, k] = -FAR if near < -FAR else near
         if len(edges):
             _search(own[:count], edges, place)
             for r in range(count):
@@ -84,22 +91,25 @@ def standardised_column(
 
 
 @compiled
-def _hash(value: float, column: int) -> np.uint32:
+def _hash(value: float, place: int) -> np.uint32:
     """32 well-mixed bits of a value; those of 0.0 and -0.0 are the same."""
-    word = np.uint64(to_bits(value + 0.0)) + np.uint64(column) * np.uint64(0x9E3779B97F4A7C15)
+    word = np.uint64(to_bits(value + 0.0)) + np.uint64(place) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.uint32((word ^ (word >> np.uint64(31))) >> np.uint64(32))
 
 
 @compiled
-def add_phases(rows: Any, order: Any, columns: Any, phases: Any, turns: Any) -> None:
-    """Add the phases of the values of some columns to the turns of each row, modulo one."""
+def add_phases(rows: Any, order: Any, columns: Any, places: Any, phases: Any, turns: Any) -> None:
+    """Add the phases of the values of some columns to the turns of each row, modulo one.
+
+    Columns of different places have hashes of their own.
+    """
     total = np.empty(turns.shape[1], np.uint32)
     for r in range(len(order)):
         total[:] = np.uint32(0)
         for k in range(len(columns)):
-            h = _hash(np.float64(rows[order[r], columns[k]]), columns[k])
+            h = _hash(np.float64(rows[order[r], columns[k]]), places[k])
             for f in range(len(total)):
                 total[f] += np.uint32(h * phases[k, f])
         for f in range(len(total)):

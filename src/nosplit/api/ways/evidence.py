@@ -19,7 +19,8 @@ from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe
-from nosplit.kernels.derived.eigenbases import SCALE_ROWS, sorted_rows, spread_out
+from nosplit.kernels.derived.eigenbases import SCALE_ROWS, spread_out
+from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.pairs.draws import SignDraws
 from nosplit.pairs.statistics import DrawnStatistics, Seen
 from nosplit.sketch.rows import look_at_rows

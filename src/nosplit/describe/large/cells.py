@@ -73,15 +73,17 @@ class CellWitness:
         sketch, n = self.map, len(rows)
         F, natural = sketch.n_waves, np.arange(n)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-        standardised_rows(rows, natural, sketch.center, sketch.scale, scaled)
+        standardised_rows(rows, natural, sketch.order, sketch.center, sketch.scale, scaled)
         turns = scaled @ sketch.turns
         if len(sketch.hashed):
-            add_phases(rows, natural, sketch.hashed, sketch.phases, turns)
+            hashed = sketch.hashed
+            add_phases(rows, natural, hashed, sketch.places[hashed], sketch.phases, turns)
         found = np.empty(n)
         wave_values(turns, F, self._waves[:F], self._waves[F:], found)
         at = 2 * F + len(sketch.coordinates)
         linear = STEP * self.weights[2 * F : at]
-        found += scaled[:n, sketch.coordinates].astype(np.float64) @ linear
+        columns = sketch.places[sketch.coordinates]
+        found += scaled[:n, columns].astype(np.float64) @ linear
         if sketch.others:
             found += sketch.at_landmarks(np.asarray(rows, np.float64)) @ self.weights[at:]
         return found

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import resolve
+from nosplit._support.types import Index
 from nosplit.errors import InputError
 from nosplit.kernels import (
     Combination,
@@ -63,18 +64,27 @@ class Recipe:
     columns: tuple[int, ...] | None = None
     default: bool = False
 
-    def fit(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
-        """The kernels for data of which these are some rows, in whatever order."""
-        return tuple(fitted_kernel(kernel, rows) for kernel in self._of_scale(rows))
+    def fit(self, rows: NDArray[Any], order: Index | None = None) -> tuple[Kernel, ...]:
+        """The kernels for data of which these are some rows, in whatever order.
 
-    def _of_scale(self, rows: NDArray[Any]) -> tuple[Kernel, ...]:
+        Distances are summed over columns in the given order, that in which they come by default.
+        """
+        return tuple(fitted_kernel(kernel, rows) for kernel in self._of_scale(rows, order))
+
+    def _of_scale(self, rows: NDArray[Any], order: Index | None) -> tuple[Kernel, ...]:
         if self.given or self.columns == ():
             return self.build()
-        if self.columns is not None:
-            rows = rows[:, self.columns]
-            if np.all(rows == rows[0]):
-                return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
+        if order is not None or self.columns is not None:
+            rows = rows[:, self._looked_at(order)]
+        if self.columns is not None and np.all(rows == rows[0]):
+            return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
         return self.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+
+    def _looked_at(self, order: Index | None) -> Sequence[int]:
+        """Columns that distances are of, in order."""
+        if order is None:
+            return self.columns or ()
+        return [j for j in order.tolist() if self.columns is None or j in self.columns]
 
     def of_rare(self, rows: NDArray[Any]) -> Recipe:
         """The same, at a scale of 1 if the rows looked at are all alike where others are not."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
@@ -21,7 +20,6 @@ __all__ = [
     "gains_of",
     "leading_count",
     "n_landmarks",
-    "sorted_rows",
     "spread_out",
     "widths_of",
 ]
@@ -118,47 +116,6 @@ def leading_count(eigenvalues: Array, most: int) -> int:
     return above if above >= 2 else most
 
 
-def sorted_rows(rows: Array) -> tuple[Array, Index]:
-    """Rows in an order of their own, and the place of each of the given rows in it.
-
-    Equal rows have the same place. What is made of the sorted rows is therefore the same, to the
-    last bit, whichever sample a row is from. Columns in another order, or in other units, leave
-    the order as it is, but for rows whose ranks are the same in columns of the same ties.
-    """
-    keys = _row_keys(rows)
-    order = np.argsort(keys, kind="stable")
-    if np.any(keys[order[1:]] == keys[order[:-1]]):
-        order = np.lexsort((*rows.T[::-1], keys))
-    ordered = rows[order]
-    new = np.concatenate([[True], np.any(ordered[1:] != ordered[:-1], axis=1)])
-    place = np.empty(len(rows), dtype=np.int64)
-    place[order] = np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))
-    return ordered, place
-
-
-def _row_keys(rows: Array) -> NDArray[np.int64]:
-    """A number for each row, mixed from its ranks in all columns; columns are told by their ties.
-
-    Any order would do. That of one column, say, would make landmarks depend on which is the first.
-    """
-    keys = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        order = np.argsort(column, kind="stable")
-        new = column[order[1:]] != column[order[:-1]]
-        ranks = np.empty(len(rows), dtype=np.uint64)
-        ranks[order] = np.concatenate([[0], np.cumsum(new)]).astype(np.uint64)
-        own = _mixed_bits(ranks)
-        keys += _mixed_bits(own + _mixed_bits(own.sum(keepdims=True)))
-    return keys.view(np.int64)
-
-
-def _mixed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Well-mixed bits (the last steps of SplitMix64)."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
-
-
 def spread_out(n: int, most: int) -> Index:
     """Places among n, no more than so many, spread over all of them."""
     count = min(n, most)
@@ -226,7 +183,7 @@ def default_eigenbases(rows: Array) -> list[tuple[Eigenbasis, Array]]:
     Parameters
     ----------
     rows : array, shape (n, p)
-        Pooled rows, as `sorted_rows` gives them.
+        Pooled rows, in the order of `sorted_rows`.
     """
     spreads = column_spreads(rows)
     live = np.ptp(rows, axis=0) > 0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels.algebra import Product, Scaled, Sum
 from nosplit.kernels.categories import Agreement, Hamming
@@ -75,15 +75,16 @@ def has_frequencies(kernel: Any) -> bool:
     return False
 
 
-def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) -> Frequencies:
+def frequencies_of(kernel: Any, places: Index, count: int, rng: np.random.Generator) -> Frequencies:
     """Draw frequencies of a kernel on rows of p columns.
 
     Parameters
     ----------
     kernel : Kernel
         One for which `has_frequencies` holds.
-    p : int
-        Columns of a row.
+    places : array of int, shape (p,)
+        What is drawn first is that of the column with the smallest of them, and so on: columns that
+        keep their places meet the same frequencies wherever they stand.
     count : int
         How many; a sum takes at least one for each of its terms.
     rng : Generator
@@ -92,41 +93,44 @@ def frequencies_of(kernel: Any, p: int, count: int, rng: np.random.Generator) ->
     Examples
     --------
     >>> import numpy as np
-    >>> drawn = frequencies_of(Gaussian(1.0), 2, 8, np.random.default_rng(0))
+    >>> drawn = frequencies_of(Gaussian(1.0), np.arange(2), 8, np.random.default_rng(0))
     >>> drawn.turns.shape, float(drawn.weights.sum())
     ((2, 8), 1.0)
     """
+    p, own = len(places), np.argsort(np.argsort(places))
     match kernel:
         case Gaussian(bandwidth):
-            return _plain_waves(rng.standard_normal((p, count)) / bandwidth)
+            return _plain_waves(rng.standard_normal((p, count))[own] / bandwidth)
         case Laplace(bandwidth):
-            return _plain_waves(rng.standard_cauchy((p, count)) / bandwidth)
+            return _plain_waves(rng.standard_cauchy((p, count))[own] / bandwidth)
         case Matern(bandwidth, nu):
             # A multivariate Student law with 2ν degrees of freedom: one divisor for all columns.
             divisor = np.sqrt(rng.chisquare(2.0 * nu, count) / (2.0 * nu))
-            return _plain_waves(rng.standard_normal((p, count)) / (bandwidth * divisor))
+            return _plain_waves(rng.standard_normal((p, count))[own] / (bandwidth * divisor))
         case IMQ(bandwidth, exponent):
             # (1 + r²)^-β = E exp(-s r²) with s from a gamma law: Gaussians of many widths.
             width = np.sqrt(2.0 * rng.gamma(-exponent, size=count))
-            return _plain_waves(rng.standard_normal((p, count)) * width / bandwidth)
+            return _plain_waves(rng.standard_normal((p, count))[own] * width / bandwidth)
         case Delta():
-            return _phases(rng, np.ones((p, count), np.bool_))
+            return _phases(rng, np.ones((p, count), np.bool_), own)
         case Agreement():
-            return _phases(rng, np.arange(p)[:, None] == np.arange(count) % p)
+            return _phases(rng, np.arange(p)[:, None] == np.arange(count) % p, own)
         case Hamming(factor):
             # A column that is left out forgives a mismatch: factor is how often that happens.
-            return _phases(rng, rng.random((p, count)) >= factor)
+            return _phases(rng, rng.random((p, count)) >= factor, own)
         case OnColumns(inner, columns):
-            return _embedded(frequencies_of(inner, len(columns), count, rng), columns, p)
+            chosen = list(columns)
+            return _embedded(frequencies_of(inner, places[chosen], count, rng), chosen, p)
         case Scaled(factor, inner):
-            drawn = frequencies_of(inner, p, count, rng)
+            drawn = frequencies_of(inner, places, count, rng)
             return replace(drawn, weights=factor * drawn.weights)
         case Sum(kernels):
-            return _sum(kernels, p, count, rng)
+            return _sum(kernels, places, count, rng)
         case Product(kernels):
-            return reduce(_waves_of_product, (frequencies_of(k, p, count, rng) for k in kernels))
+            parts = (frequencies_of(k, places, count, rng) for k in kernels)
+            return reduce(_waves_of_product, parts)
         case Mixed(numbers, categories):
-            return _sum((numbers, categories, Product((numbers, categories))), p, count, rng)
+            return _sum((numbers, categories, Product((numbers, categories))), places, count, rng)
     raise InputError(
         f"`kernels` must be mixtures of waves for this, got {kernel!r}: it has no frequencies."
     )
@@ -138,25 +142,30 @@ def _plain_waves(omega: Array) -> Frequencies:
     return Frequencies(omega / (2.0 * np.pi), none, np.full(count, 1.0 / count))
 
 
-def _phases(rng: np.random.Generator, which: NDArray[np.bool_]) -> Frequencies:
-    """Random multipliers: the phases of two different hashes then differ by any angle alike."""
+def _phases(rng: np.random.Generator, which: NDArray[np.bool_], own: Index) -> Frequencies:
+    """Random multipliers: the phases of two different hashes then differ by any angle alike.
+
+    Row `own[j]` of what is drawn, and of `which`, is that of column j.
+    """
     drawn = rng.integers(0, 2**32, which.shape, dtype=np.uint32)
     count = which.shape[1]
-    phases = np.where(which, drawn, np.uint32(0))
+    phases = np.where(which, drawn, np.uint32(0))[own]
     return Frequencies(np.zeros(which.shape), phases, np.full(count, 1.0 / count))
 
 
-def _embedded(inner: Frequencies, columns: Sequence[int], p: int) -> Frequencies:
+def _embedded(inner: Frequencies, columns: list[int], p: int) -> Frequencies:
     turns, phases = np.zeros((p, len(inner))), np.zeros((p, len(inner)), np.uint32)
-    turns[list(columns)], phases[list(columns)] = inner.turns, inner.phases
+    turns[columns], phases[columns] = inner.turns, inner.phases
     return Frequencies(turns, phases, inner.weights)
 
 
-def _sum(kernels: Sequence[Any], p: int, count: int, rng: np.random.Generator) -> Frequencies:
+def _sum(
+    kernels: Sequence[Any], places: Index, count: int, rng: np.random.Generator
+) -> Frequencies:
     """Some frequencies of each term, as evenly as can be."""
     ends = np.arange(1, len(kernels) + 1) * max(count, len(kernels)) // len(kernels)
     shares = np.diff(ends, prepend=0)
-    parts = [frequencies_of(k, p, int(s), rng) for k, s in zip(kernels, shares, strict=True)]
+    parts = [frequencies_of(k, places, int(s), rng) for k, s in zip(kernels, shares, strict=True)]
     return Frequencies(
         np.concatenate([part.turns for part in parts], axis=1),
         np.concatenate([part.phases for part in parts], axis=1),

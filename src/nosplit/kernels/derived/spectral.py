@@ -20,9 +20,9 @@ from nosplit.kernels.derived.eigenbases import (
     LANDMARKS,
     Eigenbasis,
     fit_eigenbasis,
-    sorted_rows,
     spread_out,
 )
+from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.kernels.on_columns import Mixed, OnColumns
 
 __all__ = ["FittedSpectral", "Spectral", "fitted_kernel", "needs_fitting"]

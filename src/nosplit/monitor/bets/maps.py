@@ -41,7 +41,7 @@ class BetMap:
     center, scale : array, shape (p,)
         Numbers become (value - center) / scale; a missing one becomes 0.
     sketch : SketchMap
-        Waves, bins and pairs of columns, for rows on that scale.
+        Waves, bins and pairs of columns, as they come, for rows on that scale.
     """
 
     center: Array
@@ -133,10 +133,10 @@ class BetMap:
         sketch, n = self.sketch, len(rows)
         order = np.arange(n)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.p), np.float32)
-        standardised_rows(rows, order, sketch.center, 1.0 / sketch.spread, scaled)
+        standardised_rows(rows, order, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
         turns = scaled @ sketch.turns
         if len(sketch.hashed):
-            add_phases(rows, order, sketch.hashed, sketch.phases, turns)
+            add_phases(rows, order, sketch.hashed, sketch.hashed, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)
         add_row_waves(turns[:n], size, sketch.n_waves, out)
         known = self._places(rows), self.numbers, self.scores, sketch.pairs
@@ -206,7 +206,7 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
         cells=CELLS,
         key=key,
     )
-    return BetMap(center, scale, replace(sketch, pairs=pairs))
+    return BetMap(center, scale, replace(sketch, pairs=pairs, order=np.arange(sketch.p)))
 
 
 def _scale(column: Array) -> tuple[float, float]:

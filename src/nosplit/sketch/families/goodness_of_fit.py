@@ -68,7 +68,7 @@ class SteinMap:
         for u, kernel in enumerate(self.kernels):
             if not isinstance(kernel, Constant | BoundedLinear):
                 rng = self._generator(u)
-                drawn = frequencies_of(kernel, self.p, self.frequencies, rng)
+                drawn = frequencies_of(kernel, np.arange(self.p), self.frequencies, rng)
                 found[u] = drawn, _directions(self.p, len(drawn), rng)
         return found
 

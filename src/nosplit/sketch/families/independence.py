@@ -72,7 +72,7 @@ class Factor:
 
 
 def _drawn_waves(kernel: Kernel, p: int, count: int, rng: np.random.Generator) -> Factor:
-    drawn = frequencies_of(kernel, p, count, rng)
+    drawn = frequencies_of(kernel, np.arange(p), count, rng)
     return Factor(drawn.turns, drawn.phases, np.zeros(drawn.turns.shape), drawn.weights)
 
 
@@ -170,7 +170,7 @@ class VariableWaves:
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
 
-            add_phases(rows, np.arange(n), columns, multipliers, turns)
+            add_phases(rows, np.arange(n), columns, columns, multipliers, turns)
         turns -= np.rint(turns)
         turns *= np.float32(2.0 * np.pi)
         real, imaginary = np.cos(turns), np.sin(turns)

@@ -14,14 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import check_int
+from nosplit._support.types import Index
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.kernels.derived.frequencies import Frequencies, has_frequencies
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
 from nosplit.sketch.bins import MOST_BINS, ColumnBins
-from nosplit.sketch.maps import MOST_PAIRS, SketchMap
+from nosplit.sketch.maps import MOST_PAIRS, SketchMap, linear_columns
 
-__all__ = ["ARRAYS", "LARGEST_SCORE", "digest_of", "map_from_plain", "map_to_plain"]
+__all__ = [
+    "ARRAYS",
+    "LARGEST_SCORE",
+    "digest_of",
+    "map_from_plain",
+    "map_to_plain",
+    "order_from_plain",
+]
 
 ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights", "pairs", "scores")
 # Kernels of a map, and how deep they may lie in one another.
@@ -37,6 +45,7 @@ def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[A
         "kernels": [kernel_to_plain(kernel) for kernel in sketch.kernels],
         "frequencies": sketch.frequencies,
         "key": sketch.key,
+        "order": sketch.order.tolist(),
         "waves": [[u, len(waves)] for u, waves in drawn.items()],
         "bins": [[len(bins.edges), bins.categories] for bins in sketch.bins],
     }
@@ -84,17 +93,26 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
         key,
         np.zeros((0, len(center))),
         _checked_pairs(arrays, len(center)),
+        order_from_plain(data, len(center)),
     )
     # What would be drawn from the key where this version draws as the one that made the map.
     sketch.__dict__["drawn"] = _saved_frequencies(sketch, data.get("waves"), arrays)
     if len(sketch.pairs):
         sketch.__dict__["scores"] = _checked_scores(arrays, len(center))
-    coordinates = sketch.coordinates
-    if sketch.others or (
-        len(coordinates) and not 0 <= coordinates[0] <= coordinates[-1] < sketch.p
-    ):
+    linear = [linear_columns(kernel, sketch.p) or () for kernel in sketch.kernels]
+    if sketch.others or max((max(c, default=0) for c in linear), default=0) >= sketch.p:
         raise InputError("`kernels` must be linear or have frequencies, on columns there are.")
     return sketch
+
+
+def order_from_plain(data: Mapping[str, Any], p: int) -> Index:
+    """The order of the columns of a map; maps of before there was one took them as they came."""
+    order = data.get("order", list(range(p)))
+    if not isinstance(order, list) or any(type(j) is not int for j in order):
+        raise InputError("`order` must be a list of columns.")
+    if sorted(order) != list(range(p)):
+        raise InputError(f"`order` must have each of {p} columns once.")
+    return np.array(order, dtype=np.int64)
 
 
 def _checked_kernels(data: Any) -> tuple[Kernel, ...]:

@@ -21,7 +21,8 @@ from nosplit.sketch.sums import CellSums
 
 __all__ = ["read_profile", "write_profile"]
 
-FORMAT, VERSION = "nosplit profile", 1
+# Profiles of version 1 know no order of columns: frequencies were drawn for them as they came.
+FORMAT, VERSION = "nosplit profile", 2
 COUNTS = ("n_rows", "n_pilot", "n_left_out", "lag", "block")
 SUMS = ("wave_sums", "coordinate_sums", "pair_sums", "bin_counts")
 # Sizes of cells, and samples that are put together.

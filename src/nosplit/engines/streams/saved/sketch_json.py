@@ -25,6 +25,7 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.sketch.bins import MOST_BINS, ColumnBins
 from nosplit.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
+from nosplit.sketch.saved.plain import order_from_plain
 from nosplit.sketch.sums import CellSums
 
 __all__ = [
@@ -115,6 +116,7 @@ def _map_to_plain(sketch: SketchMap) -> dict[str, Any]:
         "key": sketch.key,
         "landmarks": rows_to_plain(np.asarray(sketch.landmarks, dtype=np.float64)),
         "pairs": sketch.pairs.tolist(),
+        "order": sketch.order.tolist(),
     }
 
 
@@ -135,8 +137,9 @@ def _map_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> SketchMa
         raise InputError(f"`landmarks` must be at most {LANDMARKS} rows of the map's columns.")
     bins = _bins_from_plain(data.get("bins"), len(center), start)
     pairs = _pairs_from_plain(data.get("pairs"), len(center))
+    order = order_from_plain(data, len(center))
     sketch = SketchMap(
-        tuple(kernels), center, spread, bins, flow.frequencies, flow.key, landmarks, pairs
+        tuple(kernels), center, spread, bins, flow.frequencies, flow.key, landmarks, pairs, order
     )
     if sketch.others and not len(landmarks):
         raise InputError("`landmarks` must be there for kernels that are evaluated at them.")

@@ -24,6 +24,7 @@ from nosplit.engines.streams.sketches.flow import (
 )
 from nosplit.engines.streams.state import Rows, first_blocks
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
+from nosplit.kernels.derived.orders import row_keys
 from nosplit.sketch.maps import SketchMap, fit_map
 
 __all__ = ["SketchFlow", "SketchState"]
@@ -140,7 +141,7 @@ class SketchFlow(BlockFlow[SketchState]):
         group = np.concatenate(
             [np.arange(len(s)) // size for s, size in zip(rows, self.ratio, strict=True)]
         )
-        return pooled[np.lexsort((*pooled.T[::-1], group))]
+        return pooled[np.lexsort((*pooled.T[::-1], row_keys(pooled), group))]
 
     def _sums(self, state: SketchState, rows: Rows, units: int) -> BlockSums:
         assert state.blocks is not None

@@ -164,7 +164,7 @@ def _check_recipe(kernels: Kernels, encoding: Encoding | None) -> None:
 
 
 def _equal_maps(one: Any, two: Any) -> bool:
-    arrays = ("center", "spread", "landmarks", "pairs")
+    arrays = ("center", "spread", "landmarks", "pairs", "order")
     return (
         (one.kernels, one.frequencies, one.key) == (two.kernels, two.frequencies, two.key)
         and all(np.array_equal(getattr(one, a), getattr(two, a)) for a in arrays)

@@ -40,7 +40,7 @@ class DeviceMap:
     @cached_property
     def turns(self) -> torch.Tensor:
         """Turns for a spread of each column, (p, F)."""
-        return self._on(self.map.turns)
+        return self._on(self.map.turns[self.map.places])
 
     @cached_property
     def edges(self) -> torch.Tensor:
@@ -187,7 +187,8 @@ class DeviceMap:
         phases = self._on(self.map.phases.astype(np.int64))
         total = torch.zeros((len(rows), phases.shape[1]), dtype=torch.int64, device=self.device)
         for column, own in zip(self.map.hashed.tolist(), phases, strict=True):
-            total += _hashed(rows[:, column].double(), column)[:, None] * own
+            place = int(self.map.places[column])
+            total += _hashed(rows[:, column].double(), place)[:, None] * own
         return (total & 0xFFFFFFFF).float() * 2.0**-32
 
 
@@ -202,9 +203,9 @@ def _in_two(values: torch.Tensor) -> torch.Tensor:
     return torch.stack([high, (values - high.double()).float()])
 
 
-def _hashed(values: torch.Tensor, column: int) -> torch.Tensor:
+def _hashed(values: torch.Tensor, place: int) -> torch.Tensor:
     """32 well-mixed bits of each value, as in `loops/sketch`."""
-    word = (values + 0.0).view(torch.int64) + _signed(column * 0x9E3779B97F4A7C15)
+    word = (values + 0.0).view(torch.int64) + _signed(place * 0x9E3779B97F4A7C15)
     return _shifted(mixed_words(word), 32)
 
 
