@@ -34,6 +34,9 @@ MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
 FALSE_ALARMS, SUSPICIONS = 2e-5, 0.01
 # Rows and columns of samples that can be suspected: with more rows series are seen for certain.
 SUSPECTED_ROWS, SUSPECTED_COLUMNS = 1_000, 100
+# Lags at which sorted rows are told from short series, whose longest lag is no longer: together,
+# since one lag of so few rows says little.
+FIRST_LAGS = 4
 # Sorted rows: so few steps down, as a share and in all, that runs are long: rows sorted inside
 # groups. Rows that go along with sorted ones: a likeness that keeps this share of itself at the
 # longest lag, while two steps lead no farther than one (a ratio of mean squares of 1, where the
@@ -113,13 +116,18 @@ def _neighbours(rows: NDArray[Any]) -> Array:
     Both are 0 for a column that is sorted, or goes along with one that is.
     """
     starts, lags = serial_lags(len(rows))
+    later = 1
+    if lags[-1] <= FIRST_LAGS:
+        starts, lags = np.arange(len(rows) - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
+        later = FIRST_LAGS - 1
     places = starts[:, None] + np.concatenate([[0], lags])
     found = np.zeros((2, rows.shape[1]))
     for j, values in enumerate(rows[places].transpose(2, 0, 1)):
         likeness, skew = _likeness(values)
-        if not _sorted(values[:, 0], values[:, 1]) and not _along_sorted(values, likeness):
+        if not _sorted(values[:, 0], values[:, 1]) and not _along_sorted(values, likeness, later):
             root = np.sqrt(len(values))
-            found[:, j] = likeness[0, 0] * root, skew[0] ** 2 / root
+            # About its mean over all orders of the rows, -1/n: waves are taken about their means.
+            found[:, j] = likeness[0, 0] * root + 1.0 / root, skew[0] ** 2 / root
     return found
 
 
@@ -195,11 +203,12 @@ def _sorted(here: NDArray[Any], next_: NDArray[Any]) -> bool:
     return bool(_down(here, next_) <= max((1.0 - ASCENTS) * len(here), DESCENTS))
 
 
-def _along_sorted(values: NDArray[Any], likeness: Array) -> bool:
-    """Whether a column goes along with a sorted one."""
+def _along_sorted(values: NDArray[Any], likeness: Array, later: int = 1) -> bool:
+    """Whether a column goes along with a sorted one, by its likeness at the last lags, so many."""
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
     chance = (1.0 - first[0]) / np.sqrt(len(values))  # what weak likeness is uncertain by
-    if not (first[0] > 0.0 and first[-1] > KEPT * first[0] - chance):
+    kept = float(np.mean(first[-later:]))
+    if not (first[0] > 0.0 and kept > KEPT * first[0] - chance / np.sqrt(later)):
         return False
     rank = _ranks(values[:, :3])
     one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
