@@ -186,3 +186,12 @@ def test_engines_agree_on_other_families(family, difference, large_files, tmp_pa
 
 def save(values, path):
     np.save(path, values)
+
+
+def test_a_value_that_is_no_number_in_units_of_its_column():
+    """1e300 in a column of spread 1e-300: a warning of NumPy, and an error without advice."""
+    rng = np.random.default_rng(0)
+    x, y = (pd.DataFrame({"a": 1e-300 * rng.normal(size=300)}) for _ in range(2))
+    x.loc[5, "a"] = 1e300
+    with pytest.raises(nosplit.InputError, match="Rescale the column"):
+        nosplit.two_sample_test(x, y, pairs="sketch", **CHOICES)

@@ -16,7 +16,7 @@ from nosplit.errors import NonFiniteError
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.maps import STEP, SketchMap
 
-__all__ = ["BLOCK", "MULTIPLE", "CellSums", "NumberColumn", "sketch_rows", "total_of"]
+__all__ = ["BLOCK", "MULTIPLE", "TOO_FAR", "CellSums", "NumberColumn", "sketch_rows", "total_of"]
 
 # Rows dealt at once, and rows whose waves are in the cache together.
 BLOCK, WAVES = 32_768, 1024
@@ -24,6 +24,11 @@ BLOCK, WAVES = 32_768, 1024
 ALL_PRODUCTS = 12
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
+# Said where no single value is to blame: those of a column are finite before they are scaled.
+TOO_FAR = (
+    "Values of rows are not finite, or so far apart in a column that they are not once it has unit "
+    "spread. Rescale the column, or leave its far values out."
+)
 
 
 # Numbers as they came, and what is taken off and divided by to encode them.
@@ -92,7 +97,7 @@ class CellSums:
             scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
             moves = sketch.center, sketch.scale
             if not standardised_rows(some, natural, sketch.order, *moves, scaled):
-                raise NonFiniteError("Values of rows are not finite.")
+                raise NonFiniteError(TOO_FAR)
             turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
             if len(sketch.hashed):
                 hashed = sketch.hashed
@@ -124,7 +129,7 @@ class CellSums:
             if not standardised_column(
                 values, order, np.array(encoded), standard, own, j, where[j], places, scaled
             ):
-                raise NonFiniteError("Values of rows are not finite.")
+                raise NonFiniteError(TOO_FAR)
         room = np.empty((WAVES, sketch.n_waves), np.float32)
         for start in range(0, n, WAVES):
             part = scaled[start : start + WAVES]

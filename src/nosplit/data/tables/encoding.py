@@ -200,6 +200,7 @@ class Encoding:
             check_present([raws], self.names, [source.label], self.table)
         return raws
 
+    @np.errstate(over="ignore", invalid="ignore")  # found where rows are used
     def rows_of(self, raws: Sequence[Raw], kept: Mask) -> Array:
         """Encoded rows from columns that were read and checked."""
         whole = bool(kept.all())

@@ -14,7 +14,7 @@ import torch
 from nosplit.engines.torch.devices import fuses
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.errors import NonFiniteError
-from nosplit.sketch.sums import CellSums
+from nosplit.sketch.sums import TOO_FAR, CellSums
 
 __all__ = ["ByCell", "DeviceSums"]
 
@@ -68,7 +68,7 @@ class DeviceSums:
         if own.others:
             self._in_parts(rows, by_cell, self._add_landmarks)
         if not bool(finite):
-            raise NonFiniteError("Values of rows are not finite.")
+            raise NonFiniteError(TOO_FAR)
 
     def _fused(self, rows: torch.Tensor, by_cell: ByCell) -> torch.Tensor:
         """Add all but landmarks, in three passes; whether all values are finite."""
