@@ -172,3 +172,16 @@ def test_a_test_that_cannot_reject_says_so(n):
     x, y = np.random.default_rng(0).normal(size=(2, n))
     with pytest.warns(nosplit.PowerlessWarning, match="not rejected at .05"):
         two_sample_test(x, y, kernels=[nosplit.Gaussian(1.0)])
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.3])
+def test_streams_of_different_sizes(phi):
+    """Three rows of y in a row beside one of x: 7 of 40 rejected without a word at φ = .3."""
+    rng = np.random.default_rng(11)
+    stream = nosplit.TwoSampleAccumulator(ratio=(1, 3), rng=1)
+    stream.update(series(rng, 1000, phi), series(rng, 3000, phi))
+    if not phi:
+        assert stream.result(flips=199).calibration == "exact"
+        return
+    with pytest.warns(nosplit.DependentRowsWarning, match="came shortly before"):
+        assert stream.result(flips=199).calibration == "blocks"

@@ -8,6 +8,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.changes import with_changes
 from nosplit.engines.streams.sketches.cells import BlockSums
@@ -20,7 +21,7 @@ from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.cells import drawn_statistics
 from nosplit.sketch.order import neighbours_alike
 
-__all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks"]
+__all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks", "slots_alike"]
 
 # How rare blocks as alike as these must be before they are taken to be dependent, and how common
 # afterwards, before merged ones are taken to be independent.
@@ -30,6 +31,8 @@ FALSE_ALARM, AT_EASE = 1e-3, 0.2
 MARGIN = 4
 # Fewer blocks than this are not merged: below, there is little left to see dependence by.
 FEWEST_BLOCKS = 30
+# Random orders that slots are compared with, and axes that they are looked at along.
+SLOT_ORDERS, SLOT_AXES = 1999, 16
 
 
 class Mergeable(Protocol):
@@ -108,6 +111,36 @@ def pairs_alike(blocks: BlockSums) -> float:
     return neighbours_alike(blocks.sketch, *blocks.pairs)
 
 
+def slots_alike(blocks: BlockSums, key: int) -> float:
+    """P-value of the hypothesis that the slots of a block are no more alike than others.
+
+    Rows of the larger sample that come one after the other go to the slots of one block, and what
+    they have in common the rows of the other sample have not: weak dependence shows here first.
+    Sums over slots are longer than those over as many cells of any blocks; chance is what cells in
+    random order have, so that rare values and long tails do no harm.
+    """
+    rng, full = np.random.default_rng([key, 0x5107]), blocks.counts == blocks.length
+    found = [1.0]
+    for side, size in zip(blocks.cells, blocks.ratio, strict=True):
+        if size > 1 and np.count_nonzero(full) > 1:
+            cells = side.features[np.repeat(full, size)].astype(np.float64)
+            cells -= cells.mean(axis=0)
+            spread = cells.std(axis=0)
+            turned = rng.standard_normal((cells.shape[1], SLOT_AXES))
+            cells = cells @ (turned / np.where(spread > 0, spread, 1.0)[:, None])
+            lengths = [_length_of_sums(cells, size)]
+            lengths += [
+                _length_of_sums(cells[rng.permutation(len(cells))], size)
+                for _ in range(SLOT_ORDERS)
+            ]
+            found.append(np.count_nonzero(np.array(lengths) >= lengths[0]) / len(lengths))
+    return min(1.0, max(1, len(found) - 1) * min(found))
+
+
+def _length_of_sums(cells: Array, size: int) -> float:
+    return float(np.square(cells.reshape(-1, size, cells.shape[1]).sum(axis=1)).sum())
+
+
 def outcome_of(
     blocks: BlockSums,
     method: Method | None,
@@ -118,11 +151,13 @@ def outcome_of(
 ) -> tuple[Outcome, int]:
     """Settle, draw and rank: the outcome, and the number of units it is of."""
     with one_blas_thread():
-        settled = settle_blocks(blocks, pairs_alike)
+        # Where slots are alike, they cannot change places one by one.
+        whole = slots_alike(blocks, key) <= FALSE_ALARM
+        settled = settle_blocks(blocks, pairs_alike, MARGIN * blocks.length if whole else 1)
         blocks = settled.blocks
         drawn = drawn_statistics(
             blocks.sketch,
-            *blocks.cells,
+            *(blocks.pairs if whole else blocks.cells),
             flips=flips,
             key=key,
             owners=None if encoding is None else encoding.owners,
