@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.large.cells import CellWitness
+from nosplit.describe.large.shares import relative_to
 from nosplit.describe.separation import FOLDS, Rule, rule_of_counts
 from nosplit.sketch.bins import ColumnBins
 from nosplit.sketch.maps import SketchMap
@@ -87,14 +88,8 @@ def _share(
     name: str, folds: Sequence[_Seen], group: Sequence[int], total: float, error: float
 ) -> ColumnEffect:
     alone, variance, slope = np.mean([fold.alone(group) for fold in folds], axis=0)
-    # Where the whole is within its own error, that error stands in for it.
-    size = max(total, error)
-    if not size > 0:
-        return ColumnEffect(name, 0.0, 0.0, float(alone), None, float(alone))
-    share = alone / size
-    # As in `shares`: folds are of different rows, and what is carried moves with the whole.
-    spread = np.sqrt(variance / len(folds) + ((slope - share) * error) ** 2) / size
-    return ColumnEffect(name, float(share), float(spread), float(alone), None, float(alone))
+    share = relative_to(total, error, alone, variance / len(folds), slope)
+    return ColumnEffect(name, *share, float(alone), None, float(alone))
 
 
 class _Seen(NamedTuple):

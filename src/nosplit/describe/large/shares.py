@@ -20,7 +20,7 @@ from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.large.cells import CellWitness
 from nosplit.sketch.maps import SketchMap
 
-__all__ = ["Fold", "columns_of_folds", "rows_to_move"]
+__all__ = ["Fold", "columns_of_folds", "relative_to", "rows_to_move"]
 
 # Nominal seconds of one core for all columns together.
 SECONDS = 4.0
@@ -76,16 +76,23 @@ def _effect(
 ) -> ColumnEffect:
     parts = [fold.moved(group) for fold in folds]
     lost, alone, carried, variance, slope = np.mean(parts, axis=0)
+    share = relative_to(total, error, carried, variance / len(folds), slope)
+    return ColumnEffect(name, *share, *map(float, (carried, lost, alone)))
+
+
+def relative_to(
+    total: float, error: float, carried: float, variance: float, slope: float
+) -> tuple[float, float]:
+    """A part of the whole as a share of it, and the standard error of that.
+
+    `variance` is that of the part; with the whole, which has an error, it moves by its slope.
+    """
     # Where the whole is within its own error, that error stands in for it.
     size = max(total, error)
     if not size > 0:
-        return ColumnEffect(name, 0.0, 0.0, *map(float, (carried, lost, alone)))
+        return 0.0, 0.0
     share = carried / size
-    # Folds are of different rows: the variance of their mean is half of that of one. What is
-    # carried moves with the whole by its slope.
-    parts_of_error = variance / len(folds), ((slope - share) * error) ** 2
-    spread = np.sqrt(sum(parts_of_error)) / size
-    return ColumnEffect(name, *map(float, (share, spread, carried, lost, alone)))
+    return float(share), float(np.sqrt(variance + ((slope - share) * error) ** 2) / size)
 
 
 class _Moved(NamedTuple):

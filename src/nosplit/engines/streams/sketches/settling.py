@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
@@ -120,21 +121,25 @@ def slots_alike(blocks: BlockSums, key: int) -> float:
     random order have, so that rare values and long tails do no harm.
     """
     rng, full = np.random.default_rng([key, 0x5107]), blocks.counts == blocks.length
-    found = [1.0]
-    for side, size in zip(blocks.cells, blocks.ratio, strict=True):
-        if size > 1 and np.count_nonzero(full) > 1:
-            cells = side.features[np.repeat(full, size)].astype(np.float64)
-            cells -= cells.mean(axis=0)
-            spread = cells.std(axis=0)
-            turned = rng.standard_normal((cells.shape[1], SLOT_AXES))
-            cells = cells @ (turned / np.where(spread > 0, spread, 1.0)[:, None])
-            lengths = [_length_of_sums(cells, size)]
-            lengths += [
-                _length_of_sums(cells[rng.permutation(len(cells))], size)
-                for _ in range(SLOT_ORDERS)
-            ]
-            found.append(np.count_nonzero(np.array(lengths) >= lengths[0]) / len(lengths))
-    return min(1.0, max(1, len(found) - 1) * min(found))
+    sides = [
+        (side.features[np.repeat(full, size)], size)
+        for side, size in zip(blocks.cells, blocks.ratio, strict=True)
+        if size > 1 and np.count_nonzero(full) > 1
+    ]
+    found = [_alike_in_order(features, size, rng) for features, size in sides]
+    return min(1.0, len(found) * min(found)) if found else 1.0
+
+
+def _alike_in_order(features: NDArray[np.int64], size: int, rng: np.random.Generator) -> float:
+    """P-value of cells whose sums over so many in a row are longer than in random order."""
+    cells = features - features.mean(axis=0)
+    spread = cells.std(axis=0)
+    axes = rng.standard_normal((cells.shape[1], SLOT_AXES))
+    cells = cells @ (axes / np.where(spread > 0, spread, 1.0)[:, None])
+    orders = (rng.permutation(len(cells)) for _ in range(SLOT_ORDERS))
+    least = _length_of_sums(cells, size)
+    longer = sum(_length_of_sums(cells[order], size) >= least for order in orders)
+    return (1 + longer) / (1 + SLOT_ORDERS)
 
 
 def _length_of_sums(cells: Array, size: int) -> float:
