@@ -51,13 +51,16 @@ def sorted_alike(rng):
 PROBLEMS = {alike: (), wider: ("a", "b"), other_sizes: ("city",), sorted_alike: ()}
 
 
-def test_bins_of_few_rows_are_those_of_all_of_them():
-    """A value in a hundredth of the rows, too rare for the pilot, has a bin of its own."""
+@pytest.mark.parametrize(("n", "values", "more"), [(1500, 40, 0.01), (20_000, 400, 0.001)])
+def test_bins_of_few_rows_are_those_of_all_of_them(n, values, more):
+    """A value in a hundredth of the rows or less, too rare for the pilot, has its own bin."""
     rng = np.random.default_rng(4)
-    common, rare = ["a"] * 960, [f"r{i}" for i in range(40)]
-    x = pd.DataFrame({"number": rng.normal(size=1500), "text": rng.choice(common + rare, 1500)})
-    y = pd.DataFrame({"number": rng.normal(size=1500), "text": rng.choice(common + rare, 1500)})
-    y.loc[rng.random(1500) < 0.01, "text"] = "r0"
+    common, rare = ["a"] * (24 * values), [f"r{i}" for i in range(values)]
+    x, y = (
+        pd.DataFrame({"number": rng.normal(size=n), "text": rng.choice(common + rare, n)})
+        for _ in range(2)
+    )
+    y.loc[rng.random(n) < more, "text"] = "r0"
     res = nosplit.two_sample_test(x, y, pairs="sketch", **CHOICES)
     assert [test.adjusted <= 0.05 for test in res.by_column] == [False, True]
 

@@ -113,14 +113,14 @@ def test_a_worker_killed_in_the_middle(written, tmp_path):
         if TaskContext.get().partitionId() == 1:
             seen = len(list(calls.iterdir()))
             (calls / f"{seen}-{os.getpid()}").touch()
-            if seen == 2:  # after the count and the choice of kernels
+            if seen == 3:  # after the count and the choice of kernels and of bins
                 next(batches)
                 os.kill(os.getpid(), signal.SIGKILL)
         yield from batches
 
     x = x.toDF("a", "size").mapInArrow(deadly, "a double, size double").toDF("a", "size")
     res = nosplit.spark.two_sample_test(x, y.toDF("a", "size"), kernels=KERNELS, **FEW)
-    assert len(list(calls.iterdir())) == 4  # the last of them after the death
+    assert len(list(calls.iterdir())) == 5  # the last of them after the death
     names = {"a.b": "a"}
     x_rows, y_rows = (rows.rename(columns=names) for rows in (x_rows, y_rows))
     assert_same(res, in_memory(x_rows, y_rows, kernels=KERNELS))

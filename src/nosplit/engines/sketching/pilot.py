@@ -28,7 +28,7 @@ __all__ = ["PilotLook", "completed", "look_at", "some_of"]
 
 _NONE = np.zeros(0, np.int64)
 # Rows of both samples, and numbers in them, up to which bins are made of all of them.
-FEW_ROWS, FEW_NUMBERS = 1 << 15, 1 << 22
+FEW_ROWS, FEW_NUMBERS = 1 << 17, 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,7 @@ def look_at(
     known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
     looks = shuffle and known is None
     in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
-    every = tuple(np.arange(side.n) if n + m <= FEW_ROWS else _NONE for side in census)
-    pilot, series, all_rows = _brought(pair, _pilots(layout), in_order, every)
+    pilot, series = _brought(pair, _pilots(layout), in_order)
     encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     lag = known or 0
     if looks:
@@ -96,9 +95,17 @@ def look_at(
         layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
         (pilot,) = _brought(pair, _pilots(layout))
         encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
-    few = len(every[0]) and (n + m) * rows.shape[1] <= FEW_NUMBERS
-    binned = np.concatenate([_as_numbers(s, encoding) for s in all_rows]) if few else None
+    few = n + m <= FEW_ROWS and (n + m) * rows.shape[1] <= FEW_NUMBERS
+    binned = _all_rows(pair, census, encoding) if few else None
     return PilotLook(census, layout, encoding, rows, lag, binned)
+
+
+def _all_rows(
+    pair: Pair, census: tuple[Census, Census], encoding: Encoding | None
+) -> NDArray[Any]:
+    """All rows of both samples as numbers."""
+    (sources,) = _brought(pair, (np.arange(census[0].n), np.arange(census[1].n)))
+    return np.concatenate([_as_numbers(source, encoding) for source in sources])
 
 
 def _pilots(layout: Layout) -> tuple[Index, Index]:
