@@ -1,6 +1,6 @@
 """Predicted and observed power on the paper's data: the tables of docs/guide/power_planning.md.
 
-    python -m benchmarks.power.prediction --results power.json      # about five minutes, one core
+    python -m benchmarks.power.prediction --results power.json      # about twenty minutes, one core
 
 What is in the file of results already is not measured again.
 """
@@ -56,8 +56,33 @@ CASES = [
     *(Case("blobs", 5, n) for n in (200, 350)),
     *(Case("blobs", "complete", n) for n in (50, 80)),
 ]
+# What the default test is asked to find, and at what size.
+DEFAULTS: dict[str, tuple[Callable[[Any], None], int]] = {
+    "one column moved by .35": (lambda y: _moved(y[:, :1], 0.35), 100),
+    "all columns moved by .15": (lambda y: _moved(y, 0.15), 100),
+    "all spreads 1.15": (lambda y: _spread(y, 1.15), 100),
+    "one correlation .5": (lambda y: _moved(y[:, 1:2], y[:, :1], 0.75**0.5, 0.5), 100),
+    "one spread 1.15": (lambda y: _spread(y[:, :1], 1.15), 500),
+    "one spread 1.05": (lambda y: _spread(y[:, :1], 1.05), 4000),
+}
+DEFAULT_PILOTS, LARGE_TEST = (200, 2_000, 20_000), 4000
 METHOD_SIZES = (("linear", 1400), (5, 200), ("complete", 50))
 METHODS = ["ost", "nonnegative", "wald", "best", "chibar", nosplit.Split(0.5), "adaptive"]
+
+
+def _moved(part: Any, by: Any, scale: float = 1.0, share: float = 1.0) -> None:
+    part *= scale
+    part += share * by
+
+
+def _spread(part: Any, by: float) -> None:
+    part *= by
+
+
+def five_columns(change: Callable[[Any], None], n: int, seed: list[int]) -> tuple[Any, Any]:
+    x, y = np.random.default_rng(seed).normal(size=(2, n, 5))
+    change(y)
+    return x, y
 
 
 def observed(case: Case, trials: int) -> float:
@@ -168,17 +193,43 @@ def sizes(results: Results) -> str:
     return table(["data", "pairs", "n for .8", "95 % interval", "observed there"], rows)
 
 
+def defaults(results: Results) -> str:
+    """The default test on five columns, from pilots of several sizes."""
+
+    def measure(name: str) -> list[Any]:
+        change, n = DEFAULTS[name]
+        tests = 200 if n < LARGE_TEST else 60
+        hits = sum(
+            nosplit.two_sample_test(*five_columns(change, n, [7, t]), workers=1).reject(0.05)
+            for t in range(tests)
+        )
+        row: list[Any] = [name, n, seen(hits / tests, tests)]
+        for size in DEFAULT_PILOTS:
+            pilots = (nosplit.pilot(*five_columns(change, size, [size, k])) for k in range(10))
+            many = [nosplit.predict_power(pilot, n=n, trials=1000) for pilot in pilots]
+            power = np.array([told.power for told in many])
+            held = sum(told.low <= hits / tests <= told.high for told in many)
+            spread = interval(*np.quantile(power, [0.1, 0.9]))
+            row.append(f"{share(np.median(power))} ({spread}), {held}")
+        return row
+
+    rows = [results.row(f"default {name}", lambda name=name: measure(name)) for name in DEFAULTS]
+    head = ["difference", "n", "observed (95 %)"]
+    head += [f"from {n:,} rows: median (10–90 %), intervals of 10" for n in DEFAULT_PILOTS]
+    return table(head, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--pilots", type=int, default=20)
-    parser.add_argument("--only", choices=["agreement", "methods", "sizes"])
+    parser.add_argument("--only", choices=["agreement", "methods", "sizes", "defaults"])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", nosplit.NosplitWarning)
     results = Results(arguments.results, arguments.trials, arguments.pilots)
     start = time.process_time()
-    for study in (agreement, sizes, methods):
+    for study in (agreement, sizes, methods, defaults):
         if arguments.only in (None, study.__name__):
             write_section(PAGE, study.__name__, study(results))
     print(f"{time.process_time() - start:.0f} s of CPU")

@@ -15,6 +15,7 @@ from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.methods.normal.whitening import Whitening, optimal_weights
 from nosplit.pairs.pairing import Adjacent, Blocks, Complete, LinearPairs, Pairing, Window
+from nosplit.power.gaps import PlannedGap
 from nosplit.power.hoeffding import Effects, roots
 
 __all__ = ["Alternative", "overlap", "root", "within"]
@@ -43,8 +44,9 @@ class Alternative:
         The same with the shortest and the longest μ that the pilot allows: the 95 % interval.
     effects : Effects, optional
         What the pilot's units contribute, for complete pairs.
-    default : bool
-        Whether no kernels were named: the planned test looks at more than kernels then.
+    gap : PlannedGap, optional
+        All that a test of the pilot's default kernels looks at: flattened spectra, single columns
+        and pairs of them, too.
 
     Examples
     --------
@@ -63,7 +65,7 @@ class Alternative:
     n_rows: int | None = None
     bounds: Bounds = None
     effects: Effects | None = None
-    default: bool = False
+    gap: PlannedGap | None = None
 
     def __post_init__(self) -> None:
         mu = check_vector(self.mu, "mu")
@@ -97,11 +99,13 @@ class Alternative:
         if not (isinstance(factor, int | float) and 0.0 <= factor < np.inf):
             raise InputError(f"`factor` must be a number ≥ 0, got {factor!r}.")
         bounds = _both_bounds(self.bounds, lambda side: side.scaled(factor))
+        gap = None if self.gap is None else self.gap.scaled(factor)
         if self.zeta is None:
             return replace(self, mu=factor * self.mu, bounds=bounds)
         cov = self.cov + 2.0 * (factor - 1.0) * self.zeta
         cov = (cov + cov.T) / 2.0
-        return replace(self, mu=factor * self.mu, cov=cov, zeta=factor * self.zeta, bounds=bounds)
+        mu, zeta = factor * self.mu, factor * self.zeta
+        return replace(self, mu=mu, cov=cov, zeta=zeta, bounds=bounds, gap=gap)
 
     def combined(self, weights: ArrayLike | None = None) -> Alternative:
         """The one statistic β'h of a fixed combination β of the kernels.

@@ -23,6 +23,7 @@ from nosplit.methods.ost import project
 from nosplit.pairs.pairing import Tile
 from nosplit.pairs.protocols import Units
 from nosplit.power.alternative import Alternative, root, within
+from nosplit.power.gaps import gaps_of
 from nosplit.power.hoeffding import Effects
 
 __all__ = ["pilot"]
@@ -98,14 +99,17 @@ def pilot(
         "kernels": units.bank.kernels,
         "columns": x.shape[1],
         "n_rows": n,
-        "default": kernels is None,
         "effects": Effects.from_values(units.values(Tile(some, some))),
     }
     middle = found.lengths[1]
     # ζ₁ goes with the length of μ. Below the noise of the pilot it does not tell that length.
     reference = max(middle, found.noise) or 1.0
     shortest, middling, longest = (found.at(v, v / reference, **shared) for v in found.lengths)
-    return replace(middling, bounds=(shortest, longest))
+    if kernels is not None:
+        return replace(middling, bounds=(shortest, longest))
+    low, seen, high = gaps_of(data, rows, data.recipe(None), generator)
+    bounds = replace(shortest, gap=low), replace(longest, gap=high)
+    return replace(middling, bounds=bounds, gap=seen)
 
 
 def _fitted(recipe: Recipe, rows: list[NDArray[Any]]) -> Recipe:

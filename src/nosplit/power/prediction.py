@@ -18,18 +18,16 @@ from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.bank import kernel_bases
-from nosplit.methods import Adaptive, Best, Method, Naive
+from nosplit.methods import Best, Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import wilson
-from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED, Rate, rejection_rate
+from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED, SUMMED, Rate, rejection_rate
 from nosplit.power.results import PowerCurve, PowerPrediction, SampleSize
 
 __all__ = ["power_curve", "predict_power", "sample_size"]
 
-# Said of a prediction for the default test.
-COUNTED = "Kernels alone are counted: the default test sees columns, too, and may need fewer rows."
-# The same for the best of several kernels over complete pairs, and rows of a pilot that say more.
+# Said of the best of several kernels over complete pairs, and rows of a pilot that say more.
 TOO_LOW = (
     "The pilot of {} rows says less about the best of several kernels than about all of them: the "
     "power is more likely above the interval than below it."
@@ -55,7 +53,8 @@ def predict_power(
     paper), and the Wald test over pairs that share no unit (a noncentral chi-squared law).
     Elsewhere the statistics τ are simulated: from their normal limit, whose covariance under the
     alternative is Σ plus what pairs with a common unit share; for complete pairs, which have no
-    such limit, from the resampled units of a pilot, with their flips.
+    such limit, from the resampled units of a pilot, with their flips; for the default test, with
+    all else that it looks at, from sums over cells of the pilot.
 
     Parameters
     ----------
@@ -304,7 +303,7 @@ class _Study:
             return ()
         if isinstance(method, Best) and it.d > 1 and (it.n_rows or 0) < LARGE_PILOT:
             return (TOO_LOW.format(it.n_rows),)
-        return (COUNTED,) if it.default and isinstance(method, Adaptive) else ()
+        return ()
 
     def search(
         self, alternative: Alternative, target: float, limit: int, start: int = 64
@@ -339,7 +338,7 @@ class _Study:
             if last:
                 raise
             return 0.0, 0.0
-        return rate.power, {CLOSED: 0.0, NORMAL: 0.005, RESAMPLED: 0.02}[rate.how]
+        return rate.power, {CLOSED: 0.0, NORMAL: 0.005, RESAMPLED: 0.02, SUMMED: 0.02}[rate.how]
 
 
 def _smallest_p(how: Plan) -> float:

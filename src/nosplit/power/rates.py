@@ -14,12 +14,12 @@ from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import split_at
 from nosplit.methods import Adaptive, ChiBar, Method, Split, Wald
 from nosplit.methods.normal.whitening import Whitening
-from nosplit.pairs.pairing import Complete
+from nosplit.pairs.pairing import Complete, Sketch
 from nosplit.power.alternative import Alternative, overlap, root
 
-__all__ = ["CLOSED", "NORMAL", "RESAMPLED", "Rate", "rejection_rate"]
+__all__ = ["CLOSED", "NORMAL", "RESAMPLED", "SUMMED", "Rate", "rejection_rate"]
 
-CLOSED, NORMAL, RESAMPLED = "closed form", "normal", "resampled"
+CLOSED, NORMAL, RESAMPLED, SUMMED = "closed form", "normal", "resampled", "cells"
 # A noncentrality beyond which power is 1 to all digits, for any level that can be written down.
 CERTAIN = 1e6
 # Draws of the null law for each trial: an error of the threshold moves all trials together.
@@ -61,6 +61,10 @@ def rejection_rate(
         Source of the simulation.
     """
     if isinstance(how.pairing, Complete):
+        if alternative.gap is not None and isinstance(method, Adaptive):
+            pairs = isinstance(how.pairing, Sketch)  # all pairs of rows leave those of columns out
+            found = alternative.gap.evidence(how.sizes.n, trials, rng, pairs=pairs)
+            return Rate(how=SUMMED, **_share_above(*found, alpha))
         return _resampled(alternative, method, how, alpha, trials, rng)
     closed = _closed(alternative, method, how, alpha)
     if closed is not None:
@@ -169,11 +173,15 @@ def _stack(tau: list[Array]) -> Array:
 def _share_ranked(
     method: Method, tau: Array, flipped: Array, cov: Array, alpha: float
 ) -> dict[str, float]:
-    """Share of τ whose evidence ranks among the alpha best of the flips.
+    """Share of τ whose evidence ranks among the alpha best of the flips."""
+    return _share_above(_evidence(method, tau, cov), _evidence(method, flipped, cov), alpha)
+
+
+def _share_above(observed: Array, null: Array, alpha: float) -> dict[str, float]:
+    """Share of the observed whose evidence, of several kinds, ranks among the alpha best.
 
     The error is half of what two standard errors of the threshold's own level make of it.
     """
-    observed, null = (_evidence(method, t, cov) for t in (tau, flipped))
     ascending = np.sort(null)
     # A draw scores 1/rank for each kind of evidence, as in the test itself.
     ours, theirs = (

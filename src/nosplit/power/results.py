@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED
+from nosplit.power.rates import CLOSED, NORMAL, RESAMPLED, SUMMED
 
 __all__ = ["HOW", "PowerCurve", "PowerPrediction", "SampleSize"]
 
@@ -17,6 +17,7 @@ HOW = {
     CLOSED: "by its closed form",
     NORMAL: "by simulation of the normal limit",
     RESAMPLED: "by flips on resampled units of the pilot",
+    SUMMED: "all that it looks at, by sums over cells of the pilot",
 }
 
 
@@ -37,7 +38,8 @@ class PowerPrediction:
     method, pairs, calibration : str
         The test.
     how : str
-        "closed form", "normal" (simulation of the limit law) or "resampled" (units of the pilot).
+        "closed form", "normal" (simulation of the limit law), "resampled" (units of the pilot) or
+        "cells" (sums over its rows).
     warnings : tuple of str
         What to know before relying on it.
     """

@@ -100,9 +100,7 @@ def look_at(
     return PilotLook(census, layout, encoding, rows, lag, binned)
 
 
-def _all_rows(
-    pair: Pair, census: tuple[Census, Census], encoding: Encoding | None
-) -> NDArray[Any]:
+def _all_rows(pair: Pair, census: tuple[Census, Census], encoding: Encoding | None) -> NDArray[Any]:
     """All rows of both samples as numbers."""
     (sources,) = _brought(pair, (np.arange(census[0].n), np.arange(census[1].n)))
     return np.concatenate([_as_numbers(source, encoding) for source in sources])

@@ -64,13 +64,16 @@ def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     return Flips(hedged(np.stack(list(kinds_of(method, drawn).values()))))
 
 
-def kinds_of(method: Adaptive, drawn: DrawnStatistics) -> dict[str, Array]:
+def kinds_of(
+    method: Adaptive, drawn: DrawnStatistics, like: DrawnStatistics | None = None
+) -> dict[str, Array]:
     """The kinds of evidence under every draw, (F,) each: larger is stronger.
 
     A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
     best column, the best pair of columns, and a broad difference, a little in every kernel and
     every column. A single column needs fewer: with it, flattened kernels and bins are of one kind,
-    and place and spread of the column another.
+    and place and spread of the column another. Tails of columns, and what is a little, are told by
+    the draws themselves, or by those of the null law that they are to be ranked among (`like`).
     """
     learned, best, broad = method.evidence(drawn.tau, drawn.cov)
     kinds, columns = {"learned": learned}, drawn.columns
@@ -82,9 +85,16 @@ def kinds_of(method: Adaptive, drawn: DrawnStatistics) -> dict[str, Array]:
         kinds |= {"learned, flattened": flat, "largest, flattened": largest}
     if columns is None:
         return kinds | {"largest": best, "broad": broad}
-    kinds["largest column"] = column_scores(columns).max(axis=1)
+    scores, parts = column_scores(columns), (broad, _first_of_columns(columns).mean(axis=1))
+    null_scores, null_parts = scores, parts
+    if like is not None and like.columns is not None:
+        null_broad = method.evidence(like.tau, like.cov)[2]
+        null_parts = null_broad, _first_of_columns(like.columns).mean(axis=1)
+        null_scores = column_scores(like.columns)
+    kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
     if columns.n_columns > 1:
-        kinds["broad"] = _unit(broad) + _unit(_first_of_columns(columns).mean(axis=1))
+        units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
+        kinds["broad"] = units[0] + units[1]
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
     return kinds
@@ -97,10 +107,10 @@ def _one_column(drawn: ColumnDraws) -> Array:
     return np.asarray(column_scores(drawn).max(axis=1))
 
 
-def _unit(values: Array) -> Array:
-    """Values with mean 0 and variance 1 over the draws; zeros where they do not vary."""
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
+def _unit(values: Array, null: Array) -> Array:
+    """Values as they would have mean 0 and variance 1 over the draws; zeros if these are alike."""
+    spread = null.std()
+    return (values - null.mean()) / spread if spread > 0 else np.zeros_like(values)
 
 
 def _starts(drawn: ColumnDraws) -> Index:
@@ -141,7 +151,7 @@ def step_down(scores: Array) -> Array:
     that remain (Westfall and Young). Exact for the family as long as the columns that do not
     differ agree jointly.
     """
-    scores = _own_tails(scores)
+    scores = _own_tails(scores, scores)
     order = np.argsort(-scores[0], kind="stable")
     # Largest of each column and those with less evidence, column by column from the last.
     largest = np.maximum.accumulate(scores[:, order[::-1]], axis=1)[:, ::-1]
@@ -151,14 +161,15 @@ def step_down(scores: Array) -> Array:
     return adjusted
 
 
-def _own_tails(scores: Array) -> Array:
+def _own_tails(scores: Array, null: Array) -> Array:
     """Scores as -log of the probability of as much, by the tail that each column has.
 
     The best of several statistics has more in its tail than a normal score. How many times as
-    much, draws tell: all of them, that of the data included, so that no swap changes it.
+    much, draws of the null law tell: all of them, that of the data included, so that no swap
+    changes it.
     """
-    tail = special.log_ndtr(-scores)
-    count = max(1, round(TAIL * len(scores)))
-    from_here = np.partition(tail, count - 1, axis=0)[count - 1]
-    share = np.count_nonzero(tail <= from_here, axis=0) / len(scores)
-    return np.asarray(from_here - np.log(share) - tail)
+    tails = special.log_ndtr(-null)
+    count = max(1, round(TAIL * len(null)))
+    from_here = np.partition(tails, count - 1, axis=0)[count - 1]
+    share = np.count_nonzero(tails <= from_here, axis=0) / len(null)
+    return np.asarray(from_here - np.log(share) - special.log_ndtr(-scores))

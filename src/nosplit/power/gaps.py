@@ -1,0 +1,271 @@
+"""All that the default test looks at, from the cells of a pilot, for samples of any size.
+
+Kernels, plain and flattened, single columns and pairs of columns are squared lengths of one sum:
+of what rows of x and of y differ by, in features and in bins. Over n rows of either that sum is
+√n (√n μ + ε), and nearly normal; the noise ε is that of the pilot's cells, and μ its mean gap.
+Every length of a mean gap has noise in it, so each is shortened by what noise adds on average, and
+all of them together are made as long as pilots like this one suggest: those whose strongest
+evidence would be like the observed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._support.checks import new_key
+from nosplit._support.types import Array
+from nosplit.data.samples import Samples
+from nosplit.data.tables.encoding import Encoding
+from nosplit.inference.calibrating.evidence import kinds_of
+from nosplit.kernels.defaults.recipes import Recipe
+from nosplit.methods import Adaptive
+from nosplit.pairs.statistics import DrawnStatistics
+from nosplit.sketch.cells import Means, View, statistics_under
+from nosplit.sketch.lenses import ColumnView, KernelView, column_lenses, kernel_view, pair_lenses
+from nosplit.sketch.maps import SketchMap, fit_map
+from nosplit.sketch.sums import CellSums
+from nosplit.sketch.swaps import Swaps
+from nosplit.sketch.units import CellUnits, Lens
+
+__all__ = ["PlannedGap", "gaps_of"]
+
+# Cells of either sample of the pilot, rows that bins are made of, and frequencies of a kernel.
+CELLS, MAP_ROWS, FREQUENCIES = 400, 2000, 64
+# Draws of the null law, simulated pilots of a length, lengths between those that are clearly too
+# short and too long, and the longest.
+NULL, PILOTS, BETWEEN, LONGEST = 4000, 400, 9, 64.0
+# The least squared length, and one without a direction, as shares of what noise has: less than
+# nothing is no certainty of nothing.
+LEAST_KEPT, NOTHING = 0.05, 1e-9
+
+Views = tuple[KernelView, ColumnView, ColumnView]
+
+
+@dataclass(frozen=True, eq=False)
+class _PilotCells:
+    """Cells of a pilot: their noise, and the mean gap as every lens shows it.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of either sample in them.
+    views : tuple of views
+        Gaps of cells about their mean, and lenses on them.
+    gaps : sequence of sequences of arrays
+        The mean gap along the axes of every lens, as long as it is without its noise.
+    """
+
+    n_rows: int
+    views: Views
+    gaps: Sequence[Sequence[Array]]
+
+    @property
+    def n_cells(self) -> int:
+        return len(self.views[0].units.values)
+
+    def statistics(self, z: Array, gaps: Sequence[Sequence[Array]]) -> DrawnStatistics:
+        """Statistics of noise, by weights of the cells, and of gaps along the axes of lenses."""
+
+        def see(_: Any, views: Sequence[View], means: Sequence[Means]) -> list[Array]:
+            each = zip(views, gaps, means, strict=True)
+            return [_lengths(v.units, v.lenses, z, own, mean) for v, own, mean in each]
+
+        draws = Swaps(self.n_cells, self.n_cells, 1, 0)
+        return statistics_under(draws, *self.views, see=see)
+
+    @cached_property
+    def null(self) -> DrawnStatistics:
+        """Statistics without a difference."""
+        z = np.random.default_rng(0).standard_normal((NULL, self.n_cells))
+        return self.statistics(z, self._times(0.0))
+
+    def _times(self, factor: float) -> list[list[Array]]:
+        return [[factor * gap for gap in own] for own in self.gaps]
+
+    def evidence(
+        self, factor: float, trials: int, rng: np.random.Generator, *, pairs: bool = True
+    ) -> tuple[Array, Array]:
+        """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any."""
+        z = rng.standard_normal((trials, self.n_cells))
+        drawn, null = self.statistics(z, self._times(factor)), self.null
+        if not pairs:
+            drawn, null = replace(drawn, pairs=None), replace(null, pairs=None)
+        return _evidence_kinds(drawn, null), _evidence_kinds(null)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedGap:
+    """The pilot's cells, with the length of the mean gap that is planned for."""
+
+    cells: _PilotCells
+    length: float
+
+    def scaled(self, factor: float) -> PlannedGap:
+        """A gap of the same kind, `factor` times as large when squared."""
+        return replace(self, length=float(np.sqrt(factor)) * self.length)
+
+    def evidence(
+        self, n: int, trials: int, rng: np.random.Generator, *, pairs: bool
+    ) -> tuple[Array, Array]:
+        """Kinds of evidence of tests of n rows of either sample, and of draws of the null law.
+
+        Parameters
+        ----------
+        n : int
+            Rows of either sample.
+        trials : int
+            Tests.
+        rng : Generator
+            Source of them.
+        pairs : bool
+            Whether the tests look at pairs of columns.
+        """
+        factor = self.length * float(np.sqrt(n / self.cells.n_rows))
+        return self.cells.evidence(factor, trials, rng, pairs=pairs)
+
+
+def gaps_of(
+    data: Samples, rows: Sequence[NDArray[Any]], recipe: Recipe, rng: np.random.Generator
+) -> tuple[PlannedGap, PlannedGap, PlannedGap]:
+    """Measure the gap that the default test would see: the shortest, the likeliest, the longest.
+
+    Parameters
+    ----------
+    data : Samples
+        The pilot.
+    rows : pair of arrays
+        As many rows of either sample as numbers, in random order.
+    recipe : Recipe
+        The default kernels.
+    rng : Generator
+        Source of frequencies and draws.
+    """
+    encoding = data.encoding
+    count = min(len(rows[0]), CELLS)
+    c = len(rows[0]) // count
+    sketch = fit_map(
+        np.concatenate([side[:MAP_ROWS] for side in rows]),
+        recipe,
+        categorical=() if encoding is None else encoding.categorical,
+        frequencies=FREQUENCIES,
+        cells=2 * count,
+        key=new_key(rng),
+    )
+    sums = []
+    for side in rows:
+        sums.append(CellSums.empty(sketch, count))
+        sums[-1].add(sketch, side[: c * count], (np.arange(c * count) // c).astype(np.int32))
+    x, y = sums
+    features, bins = x.features - y.features, x.bins - y.bins
+    views = _views_of(sketch, encoding, features, bins, x.bins + y.bins, c)
+    looked_at: list[tuple[View, Any]] = list(zip(views, (features, bins, features), strict=True))
+    seen = [[lens.along(gaps.sum(axis=0)) for lens in view.lenses] for view, gaps in looked_at]
+    shorter = [
+        [_without_noise(gap, view.units, lens) for gap, lens in zip(own, view.lenses, strict=True)]
+        for own, (view, _) in zip(seen, looked_at, strict=True)
+    ]
+    cells = _PilotCells(c * count, views, shorter)
+    ours = cells.statistics(np.zeros((1, count)), seen)
+    found = _strength(_evidence_kinds(ours, cells.null), _evidence_kinds(cells.null))
+    short, middle, long = _fitting_lengths(cells, float(found[0]), rng)
+    return PlannedGap(cells, short), PlannedGap(cells, middle), PlannedGap(cells, long)
+
+
+def _views_of(
+    sketch: SketchMap, encoding: Encoding | None, features: Any, bins: Any, pooled: Any, c: int
+) -> Views:
+    """Gaps of cells of c rows about their mean, as kernels, columns and pairs of these see them.
+
+    Flattened spectra are those of noise and mean, which a test does not know apart; the mean is as
+    large beside the noise as it is in cells of single rows.
+    """
+    waves, counts = _about_mean(features), _about_mean(bins)
+    both = waves.values + (features.mean(axis=0) / np.sqrt(c)).astype(np.float32)
+    single = CellUnits(both, waves.steps)
+    by_column = column_lenses(sketch, counts, pooled.sum(axis=0, dtype=np.float64))
+    owners = range(sketch.p) if encoding is None else encoding.owners
+    which = np.array([j for j, own in zip(owners, by_column, strict=True) for _ in own])
+    pairs = pair_lenses(sketch, waves)
+    view = kernel_view(sketch.features, Swaps(len(both), len(both), 1, 0), single)
+    return (
+        replace(view, units=waves),
+        ColumnView(counts, [lens for own in by_column for lens in own], which),
+        ColumnView(waves, pairs, np.arange(len(pairs))),
+    )
+
+
+def _about_mean(gaps: Any) -> CellUnits:
+    """Gaps of cells about their mean, with the noise that they have about the true one."""
+    values = gaps.astype(np.float64)
+    rest = (values - values.mean(axis=0)) * np.sqrt(len(values) / (len(values) - 1.0))
+    return CellUnits(rest.astype(np.float32), np.ones(values.shape[1]))
+
+
+def _without_noise(gap: Array, units: CellUnits, lens: Lens) -> Array:
+    """A gap along the axes of a lens, as long as it is without its noise (James and Stein)."""
+    noise = units.along(lens)
+    chance = float((noise**2).sum(axis=0) @ lens.gains[:, 0])
+    seen = float(gap**2 @ lens.gains[:, 0])
+    if not seen > NOTHING * chance:  # no direction is known: any will do
+        gap = np.resize((1.0, -1.0), len(noise)) @ noise
+        seen = float(gap**2 @ lens.gains[:, 0])
+    return gap * np.sqrt(max(seen - chance, LEAST_KEPT * chance) / seen) if seen > 0 else gap
+
+
+def _lengths(
+    units: CellUnits, lenses: Sequence[Lens], z: Array, gaps: Sequence[Array], means: Means
+) -> Array:
+    """Squared lengths of weighted sums of cells and a gap, less their means."""
+    each = zip(lenses, gaps, means, strict=True)
+    parts = [(z @ units.along(lens) + gap) ** 2 @ lens.gains - mean for lens, gap, mean in each]
+    return np.concatenate([np.zeros((len(z), 0)), *parts], axis=1)
+
+
+def _evidence_kinds(drawn: DrawnStatistics, like: DrawnStatistics | None = None) -> Array:
+    return np.stack(list(kinds_of(Adaptive(), drawn, like).values()))
+
+
+def _strength(kinds: Array, null: Array) -> Array:
+    """The strongest kind of evidence, each on the scale of its own null law."""
+    middle, high = np.quantile(null, [0.5, 0.95], axis=1)[:, :, None]
+    scale = np.where(high > middle, high - middle, 1.0)
+    return np.asarray(((kinds - middle) / scale).max(axis=0))
+
+
+def _fitting_lengths(
+    cells: _PilotCells, observed: float, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Lengths of which pilots are stronger than ours with chances of 2.5, 50 and 97.5 %."""
+    seed = new_key(rng)
+    strengths = {0.0: _of_pilots(cells, 0.0, seed)}
+
+    def stronger(length: float) -> float:
+        if length not in strengths:
+            strengths[length] = _of_pilots(cells, length, seed)
+        return float(np.mean(strengths[length] > observed))
+
+    low, high = 0.0, 0.25
+    while stronger(high) < 0.99 and high < LONGEST:
+        low, high = (high if stronger(high) < 0.01 else low), 2.0 * high
+    for length in np.linspace(low, high, BETWEEN + 2)[1:-1]:
+        stronger(float(length))
+    lengths = sorted(strengths)
+    # A pilot that shows less than pilots without a difference do knows no more than those.
+    usual = max(observed, float(np.median(strengths[0.0])))
+    ours, theirs = (
+        np.maximum.accumulate([np.mean(strengths[v] > bar) for v in lengths])
+        for bar in (observed, usual)
+    )
+    short, middle = np.interp((0.025, 0.5), ours, lengths)
+    return float(short), float(middle), float(max(middle, np.interp(0.975, theirs, lengths)))
+
+
+def _of_pilots(cells: _PilotCells, length: float, seed: int) -> Array:
+    """Strengths of simulated pilots with gaps so many times as long."""
+    return _strength(*cells.evidence(length, PILOTS, np.random.default_rng(seed)))
