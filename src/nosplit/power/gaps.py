@@ -43,6 +43,8 @@ NULL, PILOTS, BETWEEN, LONGEST = 4000, 400, 9, 64.0
 # The least squared length, and one without a direction, as shares of what noise has: less than
 # nothing is no certainty of nothing.
 LEAST_KEPT, NOTHING = 0.05, 1e-9
+# Axes of a kernel that are shortened together.
+TOGETHER = 16
 
 Views = tuple[KernelView, ColumnView, ColumnView]
 
@@ -208,14 +210,19 @@ def _about_mean(gaps: Any) -> CellUnits:
 
 
 def _without_noise(gap: Array, units: CellUnits, lens: Lens) -> Array:
-    """A gap along the axes of a lens, as long as it is without its noise (James and Stein)."""
+    """A gap along the axes of a lens, as long as it is without its noise (James and Stein).
+
+    Where spectra are flattened, small axes count as much as large ones: they are shortened by
+    themselves, some neighbours together.
+    """
     noise = units.along(lens)
-    chance = float((noise**2).sum(axis=0) @ lens.gains[:, 0])
-    seen = float(gap**2 @ lens.gains[:, 0])
-    if not seen > NOTHING * chance:  # no direction is known: any will do
+    chance, several = (noise**2).sum(axis=0), lens.gains.shape[1] > 1
+    if not (gap**2).sum() > NOTHING * chance.sum():  # no direction is known: any will do
         gap = np.resize((1.0, -1.0), len(noise)) @ noise
-        seen = float(gap**2 @ lens.gains[:, 0])
-    return gap * np.sqrt(max(seen - chance, LEAST_KEPT * chance) / seen) if seen > 0 else gap
+    starts = np.arange(0, len(gap), TOGETHER if several else len(gap))
+    seen, random = (np.add.reduceat(v, starts) for v in (gap**2, chance))
+    kept = np.maximum(seen - random, LEAST_KEPT * random) / np.where(seen > 0, seen, 1.0)
+    return np.asarray(gap * np.sqrt(np.repeat(kept, np.diff(np.append(starts, len(gap))))))
 
 
 def _lengths(
