@@ -94,7 +94,8 @@ class CellSums:
             n, natural = len(some), np.arange(len(some))
             if sketch.bins:
                 bin_places(some, natural, edges, counted, places[part])
-            scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+            scaled = np.empty((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+            scaled[n:] = 0.0
             moves = sketch.center, sketch.scale
             if not standardised_rows(some, natural, sketch.order, *moves, scaled):
                 raise NonFiniteError(TOO_FAR)

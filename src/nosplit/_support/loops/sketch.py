@@ -40,17 +40,21 @@ def standardised_rows(
 
     Centers and scales are in the order of the columns of `rows`.
     """
-    finite = True
-    for k in range(len(columns)):
-        j = np.uint64(columns[k])
-        middle, factor = center[j], scale[j]
-        for r in range(len(order)):
-            value = np.float64(rows[np.uint64(order[r]), j])
-            finite &= np.abs(value) <= LARGEST
-            scaled = (value - middle) * factor
+    p = len(columns)
+    middle, factor, row = np.empty(p), np.empty(p), np.empty(p)
+    for k in range(p):
+        middle[k], factor[k] = center[columns[k]], scale[columns[k]]
+    wrong = 0  # a number, not a flag: so that the second loop below takes several columns at once
+    for r in range(len(order)):
+        i = np.uint64(order[r])
+        for k in range(p):
+            row[k] = rows[i, np.uint64(columns[k])]
+        for k in range(p):
+            wrong += 0 if np.abs(row[k]) <= LARGEST else 1
+            scaled = (row[k] - middle[k]) * factor[k]
             near = FAR if scaled > FAR else scaled
             out[r, k] = -FAR if near < -FAR else near
-    return finite
+    return wrong == 0
 
 
 @compiled
@@ -187,7 +191,8 @@ def bin_places(rows: Any, order: Any, edges: Any, counted: Any, places: Any) -> 
     categories of column j, and -1 for numbers.
     """
     n, p = np.uint64(len(order)), len(edges)
-    values, place = np.empty((p, SOME)), np.empty(SOME, np.uint64)
+    # A little longer than a power of two, so that columns do not share their place in the cache.
+    values, place = np.empty((p, SOME + np.uint64(24))), np.empty(SOME, np.uint64)
     for start in range(np.uint64(0), n, SOME):
         count = min(SOME, n - start)
         for r in range(count):
