@@ -36,7 +36,7 @@ from nosplit.sketch.units import CellUnits, Lens
 __all__ = ["PlannedGap", "gaps_of"]
 
 # Cells of either sample of the pilot, rows that bins are made of, and frequencies of a kernel.
-CELLS, MAP_ROWS, FREQUENCIES = 400, 2000, 64
+CELLS, MAP_ROWS, FREQUENCIES = 800, 2000, 64
 # Draws of the null law, simulated pilots of a length, lengths between those that are clearly too
 # short and too long, and the longest.
 NULL, PILOTS, BETWEEN, LONGEST = 4000, 400, 9, 64.0
@@ -165,7 +165,7 @@ def gaps_of(
         sums[-1].add(sketch, side[: c * count], (np.arange(c * count) // c).astype(np.int32))
     x, y = sums
     features, bins = x.features - y.features, x.bins - y.bins
-    views = _views_of(sketch, encoding, features, bins, x.bins + y.bins, c)
+    views = _views_of(sketch, encoding, features, bins, x.bins + y.bins)
     looked_at: list[tuple[View, Any]] = list(zip(views, (features, bins, features), strict=True))
     seen = [[lens.along(gaps.sum(axis=0)) for lens in view.lenses] for view, gaps in looked_at]
     shorter = [
@@ -173,28 +173,27 @@ def gaps_of(
         for own, (view, _) in zip(seen, looked_at, strict=True)
     ]
     cells = _PilotCells(c * count, views, shorter)
-    ours = cells.statistics(np.zeros((1, count)), seen)
+    ours = cells.statistics(np.zeros((1, cells.n_cells)), seen)
     found = _strength(_evidence_kinds(ours, cells.null), _evidence_kinds(cells.null))
     short, middle, long = _fitting_lengths(cells, float(found[0]), rng)
     return PlannedGap(cells, short), PlannedGap(cells, middle), PlannedGap(cells, long)
 
 
 def _views_of(
-    sketch: SketchMap, encoding: Encoding | None, features: Any, bins: Any, pooled: Any, c: int
+    sketch: SketchMap, encoding: Encoding | None, features: Any, bins: Any, pooled: Any
 ) -> Views:
-    """Gaps of cells of c rows about their mean, as kernels, columns and pairs of these see them.
+    """Gaps of cells about their mean, as kernels, columns and pairs of columns look at them.
 
-    Flattened spectra are those of noise and mean, which a test does not know apart; the mean is as
-    large beside the noise as it is in cells of single rows.
+    Half of the cells tell how spectra are flattened, the others how large the noise is: along
+    small axes, those that told them would make it too small.
     """
-    waves, counts = _about_mean(features), _about_mean(bins)
-    both = waves.values + (features.mean(axis=0) / np.sqrt(c)).astype(np.float32)
-    single = CellUnits(both, waves.steps)
+    (fitted, waves), (_, counts) = _halves(features), _halves(bins)
     by_column = column_lenses(sketch, counts, pooled.sum(axis=0, dtype=np.float64))
     owners = range(sketch.p) if encoding is None else encoding.owners
     which = np.array([j for j, own in zip(owners, by_column, strict=True) for _ in own])
     pairs = pair_lenses(sketch, waves)
-    view = kernel_view(sketch.features, Swaps(len(both), len(both), 1, 0), single)
+    count = len(fitted.values)
+    view = kernel_view(sketch.features, Swaps(count, count, 1, 0), fitted)
     return (
         replace(view, units=waves),
         ColumnView(counts, [lens for own in by_column for lens in own], which),
@@ -202,11 +201,13 @@ def _views_of(
     )
 
 
-def _about_mean(gaps: Any) -> CellUnits:
-    """Gaps of cells about their mean, with the noise that they have about the true one."""
+def _halves(gaps: Any) -> tuple[CellUnits, CellUnits]:
+    """Gaps of every second cell about the mean, and of the others; either with the noise of all."""
     values = gaps.astype(np.float64)
     rest = (values - values.mean(axis=0)) * np.sqrt(len(values) / (len(values) - 1.0))
-    return CellUnits(rest.astype(np.float32), np.ones(values.shape[1]))
+    parts = (rest[i::2] * np.sqrt(len(rest) / len(rest[i::2])) for i in (1, 0))
+    first, second = (CellUnits(v.astype(np.float32), np.ones(v.shape[1])) for v in parts)
+    return first, second
 
 
 def _without_noise(gap: Array, units: CellUnits, lens: Lens) -> Array:

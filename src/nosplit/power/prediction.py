@@ -18,7 +18,7 @@ from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.bank import kernel_bases
-from nosplit.methods import Adaptive, Best, Method, Naive
+from nosplit.methods import Best, Method, Naive
 from nosplit.pairs.pairing import Complete, Pairing
 from nosplit.power.alternative import Alternative
 from nosplit.power.level import wilson
@@ -33,12 +33,6 @@ TOO_LOW = (
     "power is more likely above the interval than below it."
 )
 LARGE_PILOT = 1_000
-# The same of the default test, and rows of a pilot for each column that say more.
-TOO_SMALL = (
-    "The pilot of {} rows is small for {} columns: the power is more likely above the interval "
-    "than below it."
-)
-ROWS_A_COLUMN = 10
 
 
 def predict_power(
@@ -309,9 +303,6 @@ class _Study:
             return ()
         if isinstance(method, Best) and it.d > 1 and (it.n_rows or 0) < LARGE_PILOT:
             return (TOO_LOW.format(it.n_rows),)
-        small = (it.n_rows or 0) < ROWS_A_COLUMN * it.columns
-        if small and it.gap is not None and isinstance(method, Adaptive):
-            return (TOO_SMALL.format(it.n_rows, it.columns),)
         return ()
 
     def search(
