@@ -83,6 +83,14 @@ def test_no_difference_is_the_level():
     assert abs(told.power - 0.05) < 0.03
 
 
+def test_the_noise_of_a_pilot_is_no_difference_at_twice_its_size():
+    """Along axes that the same cells told, noise looked too small, and power was 1."""
+    x, y = np.random.default_rng(2).normal(size=(2, 2000, 5))
+    told = predict_power(nosplit.pilot(x, y), n=4000, trials=600)
+    assert told.low < 0.1
+    assert told.power < 0.95
+
+
 def test_four_times_the_difference_takes_a_quarter_of_the_rows():
     x, y = samples(normal, wider, 300, 0)
     found = nosplit.pilot(x, y)

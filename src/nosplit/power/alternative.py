@@ -101,7 +101,7 @@ class Alternative:
         bounds = _both_bounds(self.bounds, lambda side: side.scaled(factor))
         gap = None if self.gap is None else self.gap.scaled(factor)
         if self.zeta is None:
-            return replace(self, mu=factor * self.mu, bounds=bounds)
+            return replace(self, mu=factor * self.mu, bounds=bounds, gap=gap)
         cov = self.cov + 2.0 * (factor - 1.0) * self.zeta
         cov = (cov + cov.T) / 2.0
         mu, zeta = factor * self.mu, factor * self.zeta

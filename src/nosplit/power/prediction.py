@@ -293,10 +293,10 @@ class _Study:
             pairs=how.pairs,
             calibration="exact" if how.flips else ASYMPTOTIC,
             how=found,
-            warnings=_warnings(how, self.alternative.d) + self._not_counted(how),
+            warnings=_warnings(how, self.alternative.d) + self._too_low(how),
         )
 
-    def _not_counted(self, how: Plan) -> tuple[str, ...]:
+    def _too_low(self, how: Plan) -> tuple[str, ...]:
         """A word on evidence of which the pilot says too little."""
         it, method = self.alternative, settle(self.method, how.calibration)
         if not isinstance(how.pairing, Complete):
