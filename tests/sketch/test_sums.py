@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import nosplit
+from nosplit._support.loops.sketch import bin_places
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
 from nosplit.kernels.defaults.recipes import as_recipe
-from nosplit.sketch.bins import dependent_pairs, fit_bins
+from nosplit.sketch.bins import dependent_pairs, edge_table, fit_bins
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.maps import STEP, fit_map
 from nosplit.sketch.sums import CellSums, sketch_rows
@@ -21,7 +22,7 @@ def a_map(rows, kernels=None, categorical=()):
     )
 
 
-@pytest.mark.parametrize("p", [1, 3, 20, 70])
+@pytest.mark.parametrize("p", [1, 3, 20, 70, 130])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_batches_and_workers_give_the_same_integers(p, dtype):
     rng = np.random.default_rng(p)
@@ -78,23 +79,47 @@ def test_columns_give_the_sums_of_rows(kernels):
         found.add_columns(sketch, columns, deal.cell_of(1400, 700))
 
 
-def test_all_products_against_those_that_are_picked():
-    from nosplit._support.loops.sketch import add_all_pairs, add_pairs
+def test_products_of_runs_against_numpy():
+    from nosplit._support.loops.sketch import add_pairs
 
     rng = np.random.default_rng(0)
-    places = rng.integers(0, 9, (1500, 5)).astype(np.uint8)
-    cells = np.sort(rng.integers(0, 4, 1500)).astype(np.int32)  # runs of one cell, and longer ones
-    scores = rng.integers(-1000, 1000, (5, 9, 2)).astype(np.int32)
-    left, right = (rng.integers(0, 10, 30).astype(np.uint32) for _ in range(2))
-    found = np.zeros((2, 4, 33), np.int64)
-    for add, sums in zip((add_pairs, add_all_pairs), found, strict=True):
-        add(places, cells, scores, left, right, 30, 3, sums)
-    row = scores[np.arange(5), places].reshape(1500, 10)
-    expected = [
-        (row[cells == c][:, left] * row[cells == c][:, right]).sum(axis=0) for c in range(4)
-    ]
-    assert np.array_equal(found[0][:, 3:], expected)
-    assert np.array_equal(found[0], found[1])
+    places = rng.integers(0, 9, (5, 1500)).astype(np.uint8)
+    order = rng.permutation(1500)[:1400]
+    cells = np.sort(rng.integers(0, 4, 1400)).astype(np.int32)  # runs of one cell, and longer ones
+    scores = rng.integers(-1448, 1449, (5, 9, 2)).astype(np.float64)
+    pairs = np.column_stack(np.triu_indices(5, 1))
+    found = np.zeros((4, 43), np.int64)
+    add_pairs(places, order, cells, scores, pairs, 3, found)
+    row = scores[np.arange(5), places.T[order]]
+    both = np.einsum("npi,npj->npij", row[:, pairs[:, 0]], row[:, pairs[:, 1]]).reshape(1400, 40)
+    expected = [both[cells == c].sum(axis=0) for c in range(4)]
+    assert np.array_equal(found[:, 3:], expected)
+    assert not found[:, :3].any()
+
+
+@pytest.mark.parametrize("law", ["normal", "cauchy", "lognormal", "ties", "tiny", "huge", "few"])
+def test_bins_are_those_of_a_search(law):
+    """By equal steps, and by halves where edges are too close: for edges and their neighbours."""
+    rng = np.random.default_rng(0)
+    column = {
+        "normal": rng.normal(size=9000),
+        "cauchy": rng.standard_cauchy(9000),
+        "lognormal": np.exp(3.0 * rng.normal(size=9000)),
+        "ties": rng.integers(0, 90, 9000).astype(float),
+        "tiny": 5e-324 * rng.integers(0, 90, 9000),
+        "huge": 1e308 * rng.uniform(-1.0, 1.0, 9000),
+        "few": np.repeat([1.0, 2.0], 4500),
+    }[law]
+    bins = fit_bins(column, categories=False, most=128)
+    edges = bins.edges
+    near = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)])
+    values = np.concatenate([column, near, [-np.inf, np.inf, -1.7e308, 1.7e308, 0.0]])
+    table = edge_table([bins])
+    by_steps = {"normal", "cauchy", "ties", "few"}
+    assert (table.grids[0, 1] > 0) == (law in by_steps)
+    places = np.empty((1, len(values)), np.uint8)
+    bin_places(values[:, None], table.edges, *table[2:], places)
+    assert np.array_equal(places[0], np.searchsorted(edges, values))
 
 
 def test_landmarks_stand_in_for_kernels_without_frequencies():
@@ -150,7 +175,7 @@ def test_products_of_scores_against_numpy():
     deal = Deal(900, 8, 100, key=5)
     sums, cells = sketch_rows(sketch, rows, deal), deal.cell_of(0, 900)
     assert sketch.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
-    scores = sketch.products[0] / np.sqrt(STEP)
+    scores = sketch.score_steps / np.sqrt(STEP)
     assert scores == pytest.approx(sketch.scores, abs=1e-3)
     left = scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
     right = scores[1][np.searchsorted(sketch.bins[1].edges, rows[:, 1])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from nosplit._support.types import Array, Index
 
 __all__ = [
     "ColumnBins",
+    "EdgeTable",
     "bin_scores",
     "dependent_pairs",
     "edge_table",
@@ -24,6 +26,8 @@ __all__ = [
 
 # The compiled search knows the first number.
 MOST_BINS = 128
+# Equal steps by which bins are looked up.
+STEPS = 2048
 # Fewest pilot rows of a bin, and of a category that has one of its own.
 PILOT_OF_BIN, PILOT_OF_CATEGORY = 8, 3
 # Where bins are made of all rows: rows of a category, bins of a column, and of all of them.
@@ -112,14 +116,64 @@ def joined_bins(middle: Array, shared: Array, most: int) -> ColumnBins:
     return ColumnBins(edges[: most - 1] if len(edges) >= most else edges, False)
 
 
-def edge_table(bins: Sequence[ColumnBins]) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
-    """Edges of bins filled up with infinity, where bins begin, and numbers of categories."""
-    filled = np.full((len(bins), MOST_BINS - 1), np.inf)
-    for row, own in zip(filled, bins, strict=True):
-        row[: len(own.edges)] = own.edges
+class EdgeTable(NamedTuple):
+    """The bins of all columns, as compiled loops look them up.
+
+    Attributes
+    ----------
+    edges : array, shape (p, 128)
+        Edges of bins, filled up with infinity.
+    starts : array of int, shape (p,)
+        Where the bins of each column begin.
+    counted : array of int, shape (p,)
+        Numbers of categories; -1 for numbers.
+    lookups : array of uint8, shape (p, 2048)
+        How many edges are below each of equal steps between the first edge and the last.
+    grids : array, shape (p, 2)
+        The first edge, and steps in a unit; 0 where more than two edges share a step.
+    """
+
+    edges: Array
+    starts: NDArray[np.int64]
+    counted: NDArray[np.int64]
+    lookups: NDArray[np.uint8]
+    grids: Array
+
+
+def edge_table(bins: Sequence[ColumnBins]) -> EdgeTable:
+    """The bins of all columns, as compiled loops look them up."""
+    filled = np.full((len(bins), MOST_BINS), np.inf)
+    lookups, grids = np.zeros((len(bins), STEPS), np.uint8), np.zeros((len(bins), 2))
+    for j, own in enumerate(bins):
+        filled[j, : len(own.edges)] = own.edges
+        found = _in_steps(own.edges)
+        if found is not None:
+            lookups[j], grids[j] = found
     starts = np.concatenate([[0], np.cumsum([len(b) for b in bins])[:-1]])
     counted = [len(b.edges) if b.categories else -1 for b in bins]
-    return filled, starts.astype(np.int64), np.array(counted, dtype=np.int64)
+    return EdgeTable(
+        filled, starts.astype(np.int64), np.array(counted, dtype=np.int64), lookups, grids
+    )
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # found in the steps of a unit
+def _in_steps(edges: Array) -> tuple[NDArray[np.uint8], tuple[float, float]] | None:
+    """Edges below each of equal steps, with the first edge and steps in a unit.
+
+    None if there are no two edges, or more than two share a step: steps are found by the same
+    arithmetic as for values, so that a value in a higher step is above an edge, whatever the
+    rounding.
+    """
+    if len(edges) < 2:
+        return None
+    first, unit = float(edges[0]), float(STEPS / (edges[-1] - edges[0]))
+    if not 0.0 < unit < np.inf:
+        return None
+    steps = np.minimum((edges - first) * unit, STEPS - 1).astype(np.int64)
+    counts = np.bincount(steps, minlength=STEPS)
+    if counts.max() > 2:
+        return None
+    return (np.cumsum(counts) - counts).astype(np.uint8), (first, unit)
 
 
 def bin_scores(bins: Sequence[ColumnBins], key: int) -> NDArray[np.float32]:

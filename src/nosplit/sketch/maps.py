@@ -28,6 +28,7 @@ from nosplit.kernels.derived.spectral import FittedSpectral
 from nosplit.sketch.bins import (
     MOST_BINS,
     ColumnBins,
+    EdgeTable,
     bin_scores,
     dependent_pairs,
     edge_table,
@@ -199,13 +200,9 @@ class SketchMap:
         return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
 
     @cached_property
-    def products(self) -> tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Scores in steps, and which two of a row's scores are multiplied: four for each pair."""
-        steps = np.rint(self.scores * np.sqrt(STEP)).astype(np.int32)
-        left, right = 2 * self.pairs[:, 0], 2 * self.pairs[:, 1]
-        each = [left + a for a in (0, 0, 1, 1)], [right + b for b in (0, 1, 0, 1)]
-        one, other = (np.stack(parts, axis=1).ravel().astype(np.uint32) for parts in each)
-        return steps, one, other
+    def score_steps(self) -> Array:
+        """The scores in steps, whole numbers whose products are in steps of a sum, (p, bins, 2)."""
+        return np.asarray(np.rint(self.scores * np.sqrt(STEP)), dtype=np.float64)
 
     @cached_property
     def scores(self) -> NDArray[np.float32]:
@@ -218,8 +215,8 @@ class SketchMap:
         return sum(map(len, self.bins))
 
     @cached_property
-    def edges(self) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
-        """Edges of bins filled up with infinity, where bins begin, and numbers of categories."""
+    def edges(self) -> EdgeTable:
+        """The bins of all columns, as compiled loops look them up."""
         return edge_table(self.bins)
 
     @cached_property

@@ -197,16 +197,17 @@ def live_statistics(tau: Array, cov: Array) -> tuple[Array, Array]:
 
 def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
     """Number of the bin of every column of each row."""
-    edges, _, counted = edge_table(bins)
-    places = np.empty(pooled.shape, np.uint8)
+    edges, _, counted, *steps = edge_table(bins)
     if pooled.size <= FEW:
+        places = np.empty(pooled.shape, np.uint8)
         for j, values in enumerate(pooled.T):
             places[:, j] = _places_in(edges[j], int(counted[j]), values)
         return places
     from nosplit._support.loops.sketch import bin_places
 
-    bin_places(pooled, np.arange(len(pooled)), edges, counted, places)
-    return places
+    found = np.empty(pooled.T.shape, np.uint8)
+    bin_places(pooled, edges, counted, *steps, found)
+    return np.ascontiguousarray(found.T)
 
 
 def _places_in(edges: Array, categories: int, values: Array) -> NDArray[np.intp]:

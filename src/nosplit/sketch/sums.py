@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -20,8 +20,9 @@ __all__ = ["BLOCK", "MULTIPLE", "TOO_FAR", "CellSums", "NumberColumn", "sketch_r
 
 # Rows dealt at once, and rows whose waves are in the cache together.
 BLOCK, WAVES = 32_768, 1024
-# All products of scores are made where they are at most so many times those that are wanted.
-ALL_PRODUCTS = 12
+# Columns from which rows are not brought into the order of their cells: their waves are, so many
+# rows at a time.
+WIDE, WAVES_OF_WIDE = 128, 2048
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
 # Said where no single value is to blame: those of a column are finite before they are scaled.
@@ -81,34 +82,53 @@ class CellSums:
             self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
-        from nosplit._support.loops.sketch import add_phases, bin_places, standardised_rows
-
         order = _by_cell(cells, len(self.features))
-        cells = cells[order]
-        edges, _, counted = sketch.edges
-        places = np.empty((len(order), len(sketch.bins)), np.uint8)
-        room = np.empty((WAVES, sketch.n_waves), np.float32)
-        for start in range(0, len(order), WAVES):
-            part = slice(start, start + WAVES)
-            some = rows.take(order[part], axis=0)  # in the cache from here on
-            n, natural = len(some), np.arange(len(some))
-            if sketch.bins:
-                bin_places(some, natural, edges, counted, places[part])
-            scaled = np.empty((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-            scaled[n:] = 0.0
-            moves = sketch.center, sketch.scale
-            if not standardised_rows(some, natural, sketch.order, *moves, scaled):
-                raise NonFiniteError(TOO_FAR)
-            turns = np.matmul(scaled, sketch.turns, out=room[: len(scaled)])
-            if len(sketch.hashed):
-                hashed = sketch.hashed
-                add_phases(some, natural, hashed, sketch.places[hashed], sketch.phases, turns)
-            self._add_features(sketch, scaled[:n], turns[:n], cells[part])
-        self._add_places(sketch, places, cells)
+        in_order = cells[order]
+        if sketch.p < WIDE:
+            natural = np.arange(len(order))
+            places = np.empty((len(sketch.bins), len(order)), np.uint8)
+            room = _scratch_space(sketch, WAVES)
+            for part in _parts(len(order), WAVES):
+                some = rows.take(order[part], axis=0)  # in the cache from here on
+                turn = natural[: len(some)]
+                self._add_rows(sketch, some, turn, in_order[part], places[:, part], room)
+            self._add_places(sketch, places, natural, in_order)
+        else:
+            places = np.empty((len(sketch.bins), len(rows)), np.uint8)
+            room = _scratch_space(sketch, WAVES_OF_WIDE)
+            for part in _parts(len(rows), WAVES_OF_WIDE):
+                turn = _by_cell(cells[part], len(self.features))
+                own = cells[part][turn]
+                self._add_rows(sketch, rows[part], turn, own, places[:, part], room)
+            self._add_places(sketch, places, order, in_order)
         if sketch.others:
             first = sketch.n_features - 4 * len(sketch.pairs)
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
-            np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
+            np.add.at(self.features[:, first - values.shape[1] : first], in_order, values)
+
+    def _add_rows(
+        self,
+        sketch: SketchMap,
+        rows: NDArray[Any],
+        order: NDArray[np.int64],
+        cells: NDArray[Any],
+        places: NDArray[np.uint8],
+        room: tuple[NDArray[np.float32], NDArray[np.float32]],
+    ) -> None:
+        """Add waves and coordinates of rows in the order of their cells, and find their bins."""
+        from nosplit._support.loops.sketch import add_phases, bin_places, standardised_rows
+
+        if sketch.bins:
+            edges, _, *bins = sketch.edges
+            bin_places(rows, edges, *bins, places)
+        scaled, turns = (part[: _padded_rows(len(rows))] for part in room)
+        if not standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled):
+            raise NonFiniteError(TOO_FAR)
+        np.matmul(scaled, sketch.turns, out=turns)
+        if len(sketch.hashed):
+            hashed = sketch.hashed
+            add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)
+        self._add_features(sketch, scaled, turns, order, cells)
 
     def add_columns(
         self, sketch: SketchMap, columns: Sequence[NumberColumn], cells: NDArray[Any]
@@ -117,62 +137,82 @@ class CellSums:
 
         The map must have neither phases nor landmarks (`of_numbers`).
         """
-        from nosplit._support.loops.sketch import standardised_column
+        from nosplit._support.loops.sketch import rows_of_columns, standardised_column
 
         order = _by_cell(cells, len(self.features))
         cells, n = cells[order], len(order)
-        none, edges, where = np.zeros(0), sketch.edges[0], sketch.places
-        places = np.empty((n, len(sketch.bins)), np.uint8)
-        scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+        table, natural = sketch.edges, np.arange(n)
+        places = np.empty((len(sketch.bins), n), np.uint8)
+        scaled = np.empty((sketch.p, n), np.float32)
+        none = np.zeros(0), np.zeros(0, np.uint8), np.zeros(2), np.zeros(0, np.uint8)
         for j, (values, *encoded) in enumerate(columns):
-            own = edges[j] if sketch.bins else none
+            own = none
+            if sketch.bins:
+                own = table.edges[j], table.lookups[j], table.grids[j], places[j]
             standard = np.array([sketch.center[j], sketch.scale[j]])
-            if not standardised_column(
-                values, order, np.array(encoded), standard, own, j, where[j], places, scaled
-            ):
+            into = scaled[sketch.places[j]]
+            if not standardised_column(values, order, np.array(encoded), standard, *own, into):
                 raise NonFiniteError(TOO_FAR)
-        room = np.empty((WAVES, sketch.n_waves), np.float32)
-        for start in range(0, n, WAVES):
-            part = scaled[start : start + WAVES]
-            turns = np.matmul(part, sketch.turns, out=room[: len(part)])
-            count = min(WAVES, n - start)
-            own_cells = cells[start : start + WAVES]
-            self._add_features(sketch, part[:count], turns[:count], own_cells)
-        self._add_places(sketch, places, cells)
+        rows, turns = _scratch_space(sketch, WAVES)
+        for part in _parts(n, WAVES):
+            some = scaled[:, part]
+            count = some.shape[1]
+            rows_of_columns(some, rows[:count])
+            np.matmul(rows[: _padded_rows(count)], sketch.turns, out=turns[: _padded_rows(count)])
+            self._add_features(sketch, rows, turns, natural[:count], cells[part])
+        self._add_places(sketch, places, natural, cells)
 
     def _add_features(
         self,
         sketch: SketchMap,
         scaled: NDArray[np.float32],
         turns: NDArray[np.float32],
+        order: NDArray[np.int64],
         cells: NDArray[Any],
     ) -> None:
-        """Add waves and coordinates of rows that are in the order of their cells."""
+        """Add waves and coordinates of rows in the order of their cells."""
         from nosplit._support.loops.sketch import add_coordinates, add_waves
 
         F = sketch.n_waves
         if F:
             total = np.zeros(2 * F, np.int32)
-            add_waves(turns, cells, F, np.float32(STEP), total, self.features)
+            add_waves(turns, order, cells, F, np.float32(STEP), total, self.features)
         if len(sketch.coordinates):
             step, columns = np.float64(STEP), sketch.places[sketch.coordinates]
-            add_coordinates(scaled, cells, columns, step, 2 * F, self.features)
+            add_coordinates(scaled, order, cells, columns, step, 2 * F, self.features)
 
     def _add_places(
-        self, sketch: SketchMap, places: NDArray[np.uint8], cells: NDArray[Any]
+        self,
+        sketch: SketchMap,
+        places: NDArray[np.uint8],
+        order: NDArray[np.int64],
+        cells: NDArray[Any],
     ) -> None:
         """Add bins, and products of the scores of pairs of columns."""
-        from nosplit._support.loops.sketch import add_all_pairs, add_bins, add_pairs
+        from nosplit._support.loops.sketch import add_bins, add_pairs
 
         if not sketch.bins:
             return
-        add_bins(places, cells, sketch.edges[1], self.bins)
-        products = sketch.products
-        F = len(products[1])
-        all_of_them = 4 * sketch.p * sketch.p <= ALL_PRODUCTS * F
-        add = add_all_pairs if all_of_them else add_pairs
-        first = sketch.n_features - F
-        add(places, cells, *products, F, first, self.features)
+        add_bins(places, order, cells, sketch.edges.starts, self.bins)
+        first = sketch.n_features - 4 * len(sketch.pairs)
+        add_pairs(places, order, cells, sketch.score_steps, sketch.pairs, first, self.features)
+
+
+def _parts(n: int, size: int) -> Iterator[slice]:
+    """Runs of at most so many of n rows."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def _scratch_space(sketch: SketchMap, rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Scratch space for standardised rows and for their turns: new pages are dear."""
+    shapes = (rows, sketch.p), (rows, sketch.n_waves)
+    return np.zeros(shapes[0], np.float32), np.empty(shapes[1], np.float32)
+
+
+def _padded_rows(n: int) -> int:
+    """Rows of a product that has n."""
+    return -(-n // MULTIPLE) * MULTIPLE
 
 
 def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:

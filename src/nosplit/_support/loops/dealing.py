@@ -10,6 +10,9 @@ from nosplit._support.loops.jit import compiled
 
 __all__ = ["chosen", "chosen_inside", "permuted", "sums_by_sample", "sums_inside"]
 
+# Numbers whose next steps are taken together.
+SOME = 1024
+
 
 @compiled
 def _mixed(value: np.uint64, bits: np.uint64, mask: np.uint64, constants: Any) -> np.uint64:
@@ -32,14 +35,25 @@ def permuted(first: int, n: int, bits: int, constants: Any, out: Any) -> None:
     b = np.uint64(bits)
     mask = (np.uint64(1) << b) - np.uint64(1)
     most = np.uint64(n)
-    # Without the rare second steps the loop is one that vectorises.
+    # Steps of many numbers at once, and again of those that lead beyond: loops that vectorise.
     for i in range(len(out)):
         out[i] = _mixed(np.uint64(first + i), b, mask, constants)
-    for i in range(len(out)):
-        value = np.uint64(out[i])
-        while value >= most:
-            value = _mixed(value, b, mask, constants)
-        out[i] = value
+    beyond, values = np.empty(SOME, np.int64), np.empty(SOME, np.uint64)
+    for start in range(0, len(out), SOME):
+        count = 0
+        for i in range(start, min(start + SOME, len(out))):
+            beyond[count] = i
+            count += 1 if np.uint64(out[i]) >= most else 0
+        while count:
+            for k in range(count):
+                values[k] = _mixed(np.uint64(out[beyond[k]]), b, mask, constants)
+            left = 0
+            for k in range(count):
+                i = beyond[k]
+                out[i] = values[k]
+                beyond[left] = i
+                left += 1 if values[k] >= most else 0
+            count = left
 
 
 @compiled

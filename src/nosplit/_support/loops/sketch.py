@@ -9,13 +9,13 @@ import numpy as np
 from nosplit._support.loops.jit import compiled, compiled_fast, compiled_inner, to_bits
 
 __all__ = [
-    "add_all_pairs",
     "add_bins",
     "add_coordinates",
     "add_pairs",
     "add_phases",
     "add_waves",
     "bin_places",
+    "rows_of_columns",
     "standardised_column",
     "standardised_rows",
     "wave_values",
@@ -28,32 +28,30 @@ _QUARTER, _TURN = f4(0.25), f4(2.0**-32)
 # Spreads beyond which a value counts as this far: a bounded function of the row like any other.
 FAR = 2.0**20
 LARGEST = np.finfo(np.float64).max
-# Rows whose bins are looked for together, and whose products are summed in 32 bits.
-SOME, RUN = np.uint64(1024), 512
+# Rows whose bins are looked for together, and rows of a cell whose products are.
+SOME, PRODUCTS = np.uint64(1024), 64
 
 
 @compiled
-def standardised_rows(
-    rows: Any, order: Any, columns: Any, center: Any, scale: Any, out: Any
-) -> bool:
-    """Rows and columns in the given orders, moved and scaled, as float32; whether all are finite.
+def standardised_rows(rows: Any, columns: Any, center: Any, scale: Any, out: Any) -> bool:
+    """Rows moved and scaled, as float32, with columns in the given order; whether all are finite.
 
     Centers and scales are in the order of the columns of `rows`.
     """
     p = len(columns)
-    middle, factor, row = np.empty(p), np.empty(p), np.empty(p)
-    for k in range(p):
-        middle[k], factor[k] = center[columns[k]], scale[columns[k]]
-    wrong = 0  # a number, not a flag: so that the second loop below takes several columns at once
-    for r in range(len(order)):
-        i = np.uint64(order[r])
+    middle, factor, scaled = np.empty(p), np.empty(p), np.empty(p, np.float32)
+    middle[:], factor[:] = center, scale  # side by side, whatever they were
+    wrong = 0  # a number, not a flag: so that the first loop below takes several columns at once
+    for r in range(len(rows)):
+        row, own = rows[r], out[r]
+        for j in range(p):
+            value = np.float64(row[j])
+            wrong += 0 if np.abs(value) <= LARGEST else 1
+            far = (value - middle[j]) * factor[j]
+            near = FAR if far > FAR else far
+            scaled[j] = -FAR if near < -FAR else near
         for k in range(p):
-            row[k] = rows[i, np.uint64(columns[k])]
-        for k in range(p):
-            wrong += 0 if np.abs(row[k]) <= LARGEST else 1
-            scaled = (row[k] - middle[k]) * factor[k]
-            near = FAR if scaled > FAR else scaled
-            out[r, k] = -FAR if near < -FAR else near
+            own[k] = scaled[np.uint64(columns[k])]
     return wrong == 0
 
 
@@ -64,34 +62,43 @@ def standardised_column(
     encoded: Any,
     standard: Any,
     edges: Any,
-    j: int,
-    k: int,
+    lookup: Any,
+    grid: Any,
     places: Any,
     out: Any,
 ) -> bool:
     """One column in the given order: its bins and its standardised numbers; whether all are finite.
 
     `encoded` is what is taken off and divided by first, `standard` what is taken off and multiplied
-    by then. Without edges there are no bins. It is column j of `places`, and column k of `out`.
+    by then; the others are as in `bin_places`, for one column. Without edges there are no bins.
     """
     n = np.uint64(len(order))
     own, place = np.empty(SOME), np.empty(SOME, np.uint64)
-    finite = True
+    wrong = 0
     for start in range(np.uint64(0), n, SOME):
         count = min(SOME, n - start)
         for r in range(count):
-            own[r] = (values[np.uint64(order[start + r])] - encoded[0]) / encoded[1]
+            own[r] = values[np.uint64(order[start + r])]
         for r in range(count):
-            value = own[r]
-            finite &= np.abs(value) <= LARGEST
-            scaled = (value - standard[0]) * standard[1]
+            own[r] = (own[r] - encoded[0]) / encoded[1]
+        for r in range(count):
+            wrong += 0 if np.abs(own[r]) <= LARGEST else 1
+            scaled = (own[r] - standard[0]) * standard[1]
             near = FAR if scaled > FAR else scaled
-            out[start + r, k] = -FAR if near < -FAR else near
+            out[start + r] = -FAR if near < -FAR else near
         if len(edges):
-            _search(own[:count], edges, place)
+            _search(own[:count], edges, lookup, grid, place)
             for r in range(count):
-                places[start + r, j] = place[r]
-    return finite
+                places[start + r] = place[r]
+    return wrong == 0
+
+
+@compiled
+def rows_of_columns(columns: Any, out: Any) -> None:
+    """The same numbers with rows in place of columns."""
+    for r in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            out[r, k] = columns[k, r]
 
 
 @compiled
@@ -104,16 +111,16 @@ def _hash(value: float, place: int) -> np.uint32:
 
 
 @compiled
-def add_phases(rows: Any, order: Any, columns: Any, places: Any, phases: Any, turns: Any) -> None:
+def add_phases(rows: Any, columns: Any, places: Any, phases: Any, turns: Any) -> None:
     """Add the phases of the values of some columns to the turns of each row, modulo one.
 
     Columns of different places have hashes of their own.
     """
     total = np.empty(turns.shape[1], np.uint32)
-    for r in range(len(order)):
+    for r in range(len(rows)):
         total[:] = np.uint32(0)
         for k in range(len(columns)):
-            h = _hash(np.float64(rows[order[r], columns[k]]), places[k])
+            h = _hash(np.float64(rows[r, columns[k]]), places[k])
             for f in range(len(total)):
                 total[f] += np.uint32(h * phases[k, f])
         for f in range(len(total)):
@@ -121,22 +128,19 @@ def add_phases(rows: Any, order: Any, columns: Any, places: Any, phases: Any, tu
 
 
 @compiled_fast
-def add_waves(turns: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) -> None:
+def add_waves(turns: Any, order: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) -> None:
     """Add cosines and sines of the turns of each row to the sums of its cell.
 
-    Rows of one cell come one after the other; they are summed in 32 bits first, for which at most
-    1024 rows in a call are safe. F is the number of frequencies; taken from the shape of `turns`,
-    it would keep the loop from being vectorised.
+    In the given order rows of one cell come one after the other, and `cells` are those; they are
+    summed in 32 bits first, for which at most 1024 of them are safe. F is the number of
+    frequencies; taken from the shape of `turns`, it would keep the loop from being vectorised.
     """
-    n = len(turns)
     start = 0
-    while start < n:
-        stop = start + 1
-        while stop < n and cells[stop] == cells[start]:
-            stop += 1
+    while start < len(order):
+        stop = _end_of_run(cells, start, 1024)
         total[:] = 0
         for r in range(start, stop):
-            row = turns[r]
+            row = turns[np.uint64(order[r])]
             for f in range(F):
                 t = row[f]
                 t -= np.rint(t)
@@ -174,128 +178,146 @@ def wave_values(turns: Any, F: int, cosines: Any, sines: Any, out: Any) -> None:
 
 
 @compiled
-def add_coordinates(rows: Any, cells: Any, columns: Any, step: Any, start: int, sums: Any) -> None:
-    """Add standardised columns of each row to the sums of its cell, from number `start` on."""
-    for r in range(len(rows)):
-        row, into = rows[r], sums[np.uint32(cells[r])]
+def add_coordinates(
+    rows: Any, order: Any, cells: Any, columns: Any, step: Any, start: int, sums: Any
+) -> None:
+    """Add standardised columns of rows, as `add_waves` does waves, from number `start` on.
+
+    Whole numbers below 2^41 are exact in float64, and so are sums of 1024 of them.
+    """
+    total = np.empty(rows.shape[1])
+    first = 0
+    while first < len(order):
+        last = _end_of_run(cells, first, 1024)
+        total[:] = 0.0
+        for r in range(first, last):
+            row = rows[np.uint64(order[r])]
+            for j in range(len(total)):
+                total[j] += np.rint(np.float64(row[j]) * step)
+        into = sums[np.uint32(cells[first])]
         for k in range(len(columns)):
-            value = np.float64(row[np.uint32(columns[k])])
-            into[start + k] += np.int64(np.rint(value * step))
+            into[start + k] += np.int64(total[np.uint64(columns[k])])
+        first = last
 
 
 @compiled
-def bin_places(rows: Any, order: Any, edges: Any, counted: Any, places: Any) -> None:
-    """Number of the bin of every column of each row, (n, p).
+def bin_places(rows: Any, edges: Any, counted: Any, lookups: Any, grids: Any, places: Any) -> None:
+    """Number of the bin of every column of each row, (p, n).
 
-    Rows of `edges` are filled up with infinity to 127 numbers; `counted[j]` is the number of
-    categories of column j, and -1 for numbers.
+    Parameters
+    ----------
+    rows : array, shape (n, p)
+        The rows.
+    edges : array, shape (p, 128)
+        Those of each column, filled up with infinity.
+    counted : array of int, shape (p,)
+        The number of categories of each column; -1 for numbers.
+    lookups : array of uint8, shape (p, G)
+        How many edges are below each of G equal steps, for columns with at most two in a step.
+    grids : array, shape (p, 2)
+        The first edge of each column, and steps in a unit; 0 for columns that have no such steps.
+    places : array of uint8, shape (p, n)
+        The numbers.
     """
-    n, p = np.uint64(len(order)), len(edges)
+    n, p = np.uint64(len(rows)), len(edges)
     # A little longer than a power of two, so that columns do not share their place in the cache.
     values, place = np.empty((p, SOME + np.uint64(24))), np.empty(SOME, np.uint64)
     for start in range(np.uint64(0), n, SOME):
         count = min(SOME, n - start)
         for r in range(count):
-            row = rows[np.uint64(order[start + r])]
+            row = rows[start + r]
             for j in range(p):
                 values[j, r] = row[j]
         for j in range(p):
             own, column = values[j, :count], edges[j]
-            _search(own, column, place)
+            _search(own, column, lookups[j], grids[j], place)
             if counted[j] >= 0:
                 last = np.uint64(counted[j])
                 for r in range(count):
                     if place[r] >= last or column[place[r]] != own[r]:
                         place[r] = last
+            into = places[j]
             for r in range(count):
-                places[start + r, j] = place[r]
+                into[start + r] = place[r]
 
 
 @compiled
-def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
-    """Count bins in the cell of each row; those of column j begin at `starts[j]`."""
-    for r in range(len(places)):
-        into = counts[np.uint32(cells[r])]
-        for j in range(len(starts)):
-            into[np.uint64(starts[j]) + np.uint64(places[r, j])] += 1
+def add_bins(places: Any, order: Any, cells: Any, starts: Any, counts: Any) -> None:
+    """Count bins of rows, as `add_waves` adds waves; those of column j begin at `starts[j]`."""
+    for j in range(len(places)):
+        own, start = places[j], np.uint64(starts[j])
+        for r in range(len(order)):
+            counts[np.uint32(cells[r]), start + np.uint64(own[np.uint64(order[r])])] += 1
 
 
-@compiled
+@compiled_fast
 def add_pairs(
-    places: Any, cells: Any, scores: Any, left: Any, right: Any, F: int, start: int, sums: Any
+    places: Any, order: Any, cells: Any, scores: Any, pairs: Any, start: int, sums: Any
 ) -> None:
-    """Add products of the scores of pairs of columns to the sums of each row's cell.
+    """Add products of the scores of pairs of columns, as `add_waves` does waves.
 
-    `scores[j, place]` are the two scores of a bin of column j, as integers of ten bits; product f
-    is of the scores `left[f]` and `right[f]` of a row, counted over its columns. Rows of a cell
-    are summed in 32 bits first, `RUN` of them at the most.
+    `scores[j, place]` are the two scores of a bin of column j, whole numbers of eleven bits: their
+    products and sums are exact in float64, whatever their order. Each pair has four products.
     """
-    n, p = places.shape
-    row, total = np.empty(2 * p, np.int32), np.empty(F, np.int32)
+    own = np.zeros((len(places), 2, PRODUCTS))
     first = 0
-    while first < n:
-        total[:] = 0
-        last = _end_of_run(cells, first)
-        for r in range(first, last):
-            _scores_of_row(places[r], scores, row)
-            for f in range(F):
-                total[f] += row[left[f]] * row[right[f]]
+    while first < len(order):
+        last = _end_of_run(cells, first, PRODUCTS)
+        count = -(-(last - first) // 16) * 16  # whole vectors
+        for j in range(len(places)):
+            for r in range(last - first):
+                both = scores[j, places[j, np.uint64(order[first + r])]]
+                own[j, 0, r], own[j, 1, r] = both[0], both[1]
+            own[j, :, last - first : count] = 0.0
         into = sums[np.uint32(cells[first])]
-        for f in range(F):
-            into[start + f] += total[f]
-        first = last
-
-
-@compiled
-def add_all_pairs(
-    places: Any, cells: Any, scores: Any, left: Any, right: Any, F: int, start: int, sums: Any
-) -> None:
-    """Add pairs like `add_pairs`, by the products of all scores: faster than picking most."""
-    n, p = places.shape
-    S = -(-2 * p // 8) * 8
-    row, total = np.zeros(S, np.int32), np.empty((2 * p, S), np.int32)
-    first = 0
-    while first < n:
-        total[:] = 0
-        last = _end_of_run(cells, first)
-        for r in range(first, last):
-            _scores_of_row(places[r], scores, row)
-            for a in range(2 * p):
-                own, by = total[a], row[a]
-                for b in range(S):
-                    own[b] += by * row[b]
-        into = sums[np.uint32(cells[first])]
-        for f in range(F):
-            into[start + f] += total[left[f], right[f]]
+        for f in range(len(pairs)):
+            left, right = own[pairs[f, 0]], own[pairs[f, 1]]
+            a, b, c, d = left[0], left[1], right[0], right[1]
+            ac = ad = bc = bd = 0.0
+            for r in range(count):
+                ac += a[r] * c[r]
+                ad += a[r] * d[r]
+                bc += b[r] * c[r]
+                bd += b[r] * d[r]
+            into[start + 4 * f] += np.int64(ac)
+            into[start + 4 * f + 1] += np.int64(ad)
+            into[start + 4 * f + 2] += np.int64(bc)
+            into[start + 4 * f + 3] += np.int64(bd)
         first = last
 
 
 @compiled_inner
-def _end_of_run(cells: Any, first: int) -> int:
+def _end_of_run(cells: Any, first: int, most: int) -> int:
     """The first row after `first` that is in another cell, or one too many to be summed."""
     last = first + 1
-    while last < len(cells) and last < first + RUN and cells[last] == cells[first]:
+    while last < len(cells) and last < first + most and cells[last] == cells[first]:
         last += 1
     return last
-
-
-@compiled_inner
-def _scores_of_row(places: Any, scores: Any, row: Any) -> None:
-    for j in range(len(places)):
-        own = scores[j, places[j]]
-        row[2 * j] = own[0]
-        row[2 * j + 1] = own[1]
 
 
 _64, _32, _16, _8, _4, _2, _1 = (np.uint64(2**k) for k in range(6, -1, -1))
 
 
 @compiled_inner
-def _search(values: Any, edges: Any, place: Any) -> None:
+def _search(values: Any, edges: Any, lookup: Any, grid: Any, place: Any) -> None:
     """Number of the 127 edges below each value.
 
-    Seven steps, written out, on numbers without a sign: five times as fast as a loop of them.
+    By equal steps, where no more than two edges share one: the step of a value grows with it, so
+    all edges of smaller steps are below it. Otherwise by halves: seven steps, written out, on
+    numbers without a sign, five times as fast as a loop of them.
     """
+    if grid[1] > 0.0:
+        last = np.float64(len(lookup) - 1)
+        for r in range(len(values)):
+            step = (values[r] - grid[0]) * grid[1]
+            step = step if step > 0.0 else 0.0
+            place[r] = np.uint32(step if step < last else last)
+        for r in range(len(values)):
+            k = np.uint64(lookup[place[r]])
+            k += np.uint64(edges[k] < values[r])
+            k += np.uint64(edges[k] < values[r])
+            place[r] = k
+        return
     for r in range(len(values)):
         v = values[r]
         k = _64 * np.uint64(edges[_64 - _1] < v)

@@ -71,13 +71,13 @@ class CellWitness:
         from nosplit._support.loops.sketch import add_phases, standardised_rows, wave_values
 
         sketch, n = self.map, len(rows)
-        F, natural = sketch.n_waves, np.arange(n)
+        F = sketch.n_waves
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
-        standardised_rows(rows, natural, sketch.order, sketch.center, sketch.scale, scaled)
+        standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled)
         turns = scaled @ sketch.turns
         if len(sketch.hashed):
             hashed = sketch.hashed
-            add_phases(rows, natural, hashed, sketch.places[hashed], sketch.phases, turns)
+            add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)
         found = np.empty(n)
         wave_values(turns, F, self._waves[:F], self._waves[F:], found)
         at = 2 * F + len(sketch.coordinates)

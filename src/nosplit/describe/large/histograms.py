@@ -104,10 +104,10 @@ class _Seen(NamedTuple):
     def of(cls, fold: BinnedFold, rng: np.random.Generator) -> _Seen:
         from nosplit._support.loops.sketch import bin_places
 
-        rows, (edges, _, counted) = fold.rows, fold.function.map.edges
-        places = np.empty((len(rows), len(edges)), np.uint8)
-        bin_places(np.asarray(rows, np.float64), np.arange(len(rows)), edges, counted, places)
-        return cls(fold, places, fold.function(rows), rng.permutation(len(rows)))
+        rows, (edges, _, *bins) = fold.rows, fold.function.map.edges
+        places = np.empty((len(edges), len(rows)), np.uint8)
+        bin_places(np.asarray(rows, np.float64), edges, *bins, places)
+        return cls(fold, places.T, fold.function(rows), rng.permutation(len(rows)))
 
     def alone(self, group: Sequence[int]) -> tuple[float, float, float]:
         """The difference as columns show it by themselves, its variance, and its slope."""
@@ -127,7 +127,7 @@ class _Seen(NamedTuple):
     def _column(self, j: int) -> tuple[float, float, Array]:
         """Difference of means of the function over the bins of a column, its variance, the bins."""
         sketch = self.fold.function.map
-        first = int(sketch.edges[1][j])
+        first = int(sketch.edges.starts[j])
         counts = self.fold.counts[:, first : first + len(sketch.bins[j])]
         levels, noise = self._levels(j, counts.sum(axis=0) > 0)
         sizes = counts.sum(axis=1, keepdims=True)

@@ -110,10 +110,10 @@ class BetMap:
     def _places(self, scaled: Array) -> NDArray[np.uint8]:
         from nosplit._support.loops.sketch import bin_places
 
-        places = np.empty(scaled.shape, np.uint8)
-        edges, _, counted = self.sketch.edges
-        bin_places(scaled, np.arange(len(scaled)), edges, counted, places)
-        return places
+        places = np.empty(scaled.T.shape, np.uint8)
+        edges, _, *bins = self.sketch.edges
+        bin_places(scaled, edges, *bins, places)
+        return np.ascontiguousarray(places.T)
 
     def differences(self, x: Array, y: Array, size: int) -> NDArray[np.float32]:
         """Features of x minus those of y, (pairs, features), summed over `size` rows of each.
@@ -131,12 +131,11 @@ class BetMap:
         from nosplit._support.loops.sketch import add_phases, standardised_rows
 
         sketch, n = self.sketch, len(rows)
-        order = np.arange(n)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.p), np.float32)
-        standardised_rows(rows, order, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
+        standardised_rows(rows, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
         turns = scaled @ sketch.turns
         if len(sketch.hashed):
-            add_phases(rows, order, sketch.hashed, sketch.hashed, sketch.phases, turns)
+            add_phases(rows, sketch.hashed, sketch.hashed, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)
         add_row_waves(turns[:n], size, sketch.n_waves, out)
         known = self._places(rows), self.numbers, self.scores, sketch.pairs

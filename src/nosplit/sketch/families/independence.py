@@ -170,7 +170,7 @@ class VariableWaves:
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
 
-            add_phases(rows, np.arange(n), columns, columns, multipliers, turns)
+            add_phases(rows, columns, columns, multipliers, turns)
         turns -= np.rint(turns)
         turns *= np.float32(2.0 * np.pi)
         real, imaginary = np.cos(turns), np.sin(turns)

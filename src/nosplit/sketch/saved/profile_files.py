@@ -164,7 +164,7 @@ def _cell_sums(sketch: SketchMap, tiers: Tiers, arrays: Mapping[str, NDArray[Any
         if part.size and np.any(np.abs(part.astype(np.float64)) > most[:, None]):
             raise InputError("sums must be those of so many rows, got larger ones.")
     counts = bins.astype(np.int64)
-    starts = sketch.edges[1]
+    starts = sketch.edges.starts
     if counts.min(initial=0) < 0 or np.any(
         np.add.reduceat(counts, starts, axis=1) != rows[:, None]
     ):

@@ -222,7 +222,7 @@ def _sums_from_plain(data: Any, sketch: SketchMap, rows: NDArray[np.int64]) -> C
         raise InputError("`features` must be sums of features, got larger ones.")
     if (np.abs(waves.astype(np.float64)) > 1.001 * STEP * rows[:, None]).any():
         raise InputError("`features` must be sums of waves, got larger ones.")
-    starts = sketch.edges[1]
+    starts = sketch.edges.starts
     if (bins < 0).any() or (np.add.reduceat(bins, starts, axis=1) != rows[:, None]).any():
         raise InputError("`bins` must count each row of a cell once for each column.")
     return CellSums(features, bins.astype(np.int32))

@@ -141,8 +141,9 @@ def _fit(pooled: torch.Tensor, categorical: set[int]) -> list[ColumnBins]:
 
 def _places(pooled: torch.Tensor, bins: Sequence[ColumnBins]) -> torch.Tensor:
     """Number of the bin of every column of each row, (n, p)."""
-    table, _, counts = edge_table(bins)
-    edges, last = torch.from_numpy(table).to(pooled.device), torch.from_numpy(counts)[:, None]
+    table = edge_table(bins)
+    edges = torch.from_numpy(table.edges[:, :-1].copy()).to(pooled.device)
+    last = torch.from_numpy(table.counted)[:, None]
     values, last = pooled.T.contiguous(), last.to(pooled.device)
     places = torch.searchsorted(edges, values)
     inside = places.clamp(max=edges.shape[1] - 1)

@@ -44,29 +44,31 @@ class DeviceMap:
 
     @cached_property
     def edges(self) -> torch.Tensor:
-        """Edges of bins filled up with infinity, (p, 127)."""
-        return self._on(self.map.edges[0])
+        """Edges of bins filled up with infinity, (p, 127): a value has no place beyond the last."""
+        return self._on(self.map.edges.edges[:, :-1])
 
     @cached_property
     def starts(self) -> torch.Tensor:
         """Place of the first bin of each column, (p,)."""
-        return self._on(self.map.edges[1])
+        return self._on(self.map.edges.starts)
 
     @cached_property
     def counted(self) -> torch.Tensor:
         """Numbers of categories of each column; -1 for numbers, (p,)."""
-        return self._on(self.map.edges[2])
+        return self._on(self.map.edges.counted)
 
     @cached_property
     def scores(self) -> torch.Tensor:
         """Two scores of every bin of every column in steps, (p, bins, 2)."""
-        return self._on(self.map.products[0])
+        return self._on(self.map.score_steps.astype(np.int32))
 
     @cached_property
     def products(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Places of the two scores of a row that each product is made of, (4 P,) each."""
-        _, left, right = self.map.products
-        return self._on(left.astype(np.int64)), self._on(right.astype(np.int64))
+        left, right = 2 * self.map.pairs[:, :1], 2 * self.map.pairs[:, 1:]
+        each = left + np.array([0, 0, 1, 1]), right + np.array([0, 1, 0, 1])
+        one, other = (self._on(places.ravel().astype(np.int64)) for places in each)
+        return one, other
 
     @property
     def first_pair(self) -> int:
@@ -110,7 +112,7 @@ class DeviceMap:
         A single value is above an edge exactly if it is above the next smaller single number.
         """
         most = max(1, max(len(bins.edges) for bins in self.map.bins))
-        edges = self.map.edges[0][:, :most]
+        edges = self.map.edges.edges[:, :most]
         if kind == torch.float64:
             return self._on(edges)
         with np.errstate(over="ignore"):
@@ -121,7 +123,7 @@ class DeviceMap:
     @cached_property
     def offsets(self) -> torch.Tensor:
         """Place of the first bin of each column, and the end of the last, (p + 1,)."""
-        return self._on(np.append(self.map.edges[1], self.map.n_bins))
+        return self._on(np.append(self.map.edges.starts, self.map.n_bins))
 
     @cached_property
     def linear(self) -> torch.Tensor:
