@@ -244,10 +244,15 @@ def bin_places(rows: Any, edges: Any, counted: Any, lookups: Any, grids: Any, pl
 @compiled
 def add_bins(places: Any, order: Any, cells: Any, starts: Any, counts: Any) -> None:
     """Count bins of rows, as `add_waves` adds waves; those of column j begin at `starts[j]`."""
-    for j in range(len(places)):
-        own, start = places[j], np.uint64(starts[j])
-        for r in range(len(order)):
-            counts[np.uint32(cells[r]), start + np.uint64(own[np.uint64(order[r])])] += 1
+    first = 0
+    while first < len(order):
+        last = _end_of_run(cells, first, 1024)
+        into = counts[np.uint32(cells[first])]
+        for j in range(len(places)):
+            own, start = places[j], np.uint64(starts[j])
+            for r in range(first, last):
+                into[start + np.uint64(own[np.uint64(order[r])])] += 1
+        first = last
 
 
 @compiled_fast
