@@ -18,11 +18,11 @@ from nosplit.sketch.maps import STEP, SketchMap
 
 __all__ = ["BLOCK", "MULTIPLE", "TOO_FAR", "CellSums", "NumberColumn", "sketch_rows", "total_of"]
 
-# Rows dealt at once, and rows whose waves are in the cache together.
-BLOCK, WAVES = 32_768, 1024
-# Columns from which rows are not brought into the order of their cells: their waves are, so many
-# rows at a time.
-WIDE, WAVES_OF_WIDE = 128, 2048
+# Rows dealt at once, and waves that are in the cache together.
+BLOCK, WAVES = 32_768, 196_608
+# Columns from which rows are not brought into the order of their cells: their waves are, and of
+# twice as many rows at a time, so that a cell has some of them.
+WIDE = 128
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
 # Said where no single value is to blame: those of a column are finite before they are scaled.
@@ -87,16 +87,16 @@ class CellSums:
         if sketch.p < WIDE:
             natural = np.arange(len(order))
             places = np.empty((len(sketch.bins), len(order)), np.uint8)
-            room = _scratch_space(sketch, WAVES)
-            for part in _parts(len(order), WAVES):
+            room = _scratch_space(sketch)
+            for part in _parts(len(order), len(room[0])):
                 some = rows.take(order[part], axis=0)  # in the cache from here on
                 turn = natural[: len(some)]
                 self._add_rows(sketch, some, turn, in_order[part], places[:, part], room)
             self._add_places(sketch, places, natural, in_order)
         else:
             places = np.empty((len(sketch.bins), len(rows)), np.uint8)
-            room = _scratch_space(sketch, WAVES_OF_WIDE)
-            for part in _parts(len(rows), WAVES_OF_WIDE):
+            room = _scratch_space(sketch)
+            for part in _parts(len(rows), len(room[0])):
                 turn = _by_cell(cells[part], len(self.features))
                 own = cells[part][turn]
                 self._add_rows(sketch, rows[part], turn, own, places[:, part], room)
@@ -153,8 +153,8 @@ class CellSums:
             into = scaled[sketch.places[j]]
             if not standardised_column(values, order, np.array(encoded), standard, *own, into):
                 raise NonFiniteError(TOO_FAR)
-        rows, turns = _scratch_space(sketch, WAVES)
-        for part in _parts(n, WAVES):
+        rows, turns = _scratch_space(sketch)
+        for part in _parts(n, len(rows)):
             some = scaled[:, part]
             count = some.shape[1]
             rows_of_columns(some, rows[:count])
@@ -204,10 +204,11 @@ def _parts(n: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-def _scratch_space(sketch: SketchMap, rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Scratch space for standardised rows and for their turns: new pages are dear."""
-    shapes = (rows, sketch.p), (rows, sketch.n_waves)
-    return np.zeros(shapes[0], np.float32), np.empty(shapes[1], np.float32)
+def _scratch_space(sketch: SketchMap) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Space for standardised rows and for their turns: new pages are dear."""
+    rows = _padded_rows(min(4096, max(512, WAVES // max(1, sketch.n_waves))))
+    rows *= 2 if sketch.p >= WIDE else 1
+    return np.zeros((rows, sketch.p), np.float32), np.empty((rows, sketch.n_waves), np.float32)
 
 
 def _padded_rows(n: int) -> int:
