@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nosplit import models
+from nosplit import Exact, goodness_of_fit_test, models
 from nosplit.errors import InputError
 
 COV = [[2.0, 0.5], [0.5, 1.0]]
@@ -120,3 +120,14 @@ def test_models_iv():
         models.Laplace([0.0, 0.0], -1.0)
     with pytest.raises(InputError, match="`x` must have 2 columns, as the model has, got 1"):
         models.MultivariateNormal([0.0, 0.0]).score([[1.0]])
+
+
+@pytest.mark.parametrize("far", [1, 5])
+def test_scores_whose_products_overflow_iv(far):
+    """They raised warnings of NumPy from deep inside."""
+    x, model = np.zeros(41), models.MultivariateNormal([0.0], [[1.0]])
+    x[3 :: 40 // far] = 1e149
+    with pytest.raises(InputError, match="must be below 1e\\+75"):
+        goodness_of_fit_test(x, model)
+    x[3 :: 40 // far] = 9e74
+    assert 0.0 < goodness_of_fit_test(x, model, calibration=Exact(19)).pvalue <= 1.0

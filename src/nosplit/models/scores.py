@@ -17,6 +17,9 @@ from nosplit.models.scipy import from_scipy
 
 __all__ = ["Score", "as_model", "check_scores", "scores_of"]
 
+# Scores whose products have squares that can be added up.
+LARGEST_SCORE = 1e75
+
 Score = Model | Callable[[Any], Any] | ArrayLike
 
 
@@ -69,6 +72,12 @@ def scores_of(score: Score, x: Array) -> Array:
         scores = scores[:, None]
     check_scores(scores, x.shape)
     check_finite(scores, "score")
+    size = float(np.abs(scores).max(initial=0.0))
+    if size > LARGEST_SCORE:
+        raise InputError(
+            f"`score` must be below {LARGEST_SCORE:.0e} in size, as products of two are squared, "
+            f"got {size:.1e}. Rescale x and the model, or leave far rows out."
+        )
     return scores
 
 

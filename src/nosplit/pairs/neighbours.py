@@ -68,12 +68,16 @@ class LagOne:
 
     @property
     def correlations(self) -> Array:
-        """Correlation of neighbouring values, for every kernel; 0 where nothing varies."""
+        """Correlation of neighbouring values, for every kernel.
+
+        0 where nothing varies, or by so much that its square overflows.
+        """
         d, scatter = self.d, self.neighbours.scatter
         variances = np.diagonal(scatter)
         size = np.sqrt(variances[:d]) * np.sqrt(variances[d:])
+        known = (size > 0) & np.isfinite(size)
         product = np.diagonal(scatter, d)
-        return np.asarray(np.divide(product, size, out=np.zeros(d), where=size > 0))
+        return np.asarray(np.divide(product, size, out=np.zeros(d), where=known))
 
     @property
     def beyond_chance(self) -> float | None:
