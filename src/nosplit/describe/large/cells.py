@@ -19,6 +19,7 @@ from nosplit._support.types import Array, Index
 from nosplit.describe.pair_means import Means
 from nosplit.kernels import Kernel
 from nosplit.kernels.defaults.recipes import as_recipe
+from nosplit.kernels.derived.frequencies import turned
 from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import STEP, SketchMap, fit_map
 from nosplit.sketch.sums import MULTIPLE, CellSums
@@ -74,7 +75,7 @@ class CellWitness:
         F = sketch.n_waves
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
         standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled)
-        turns = scaled @ sketch.turns
+        turns = turned(scaled, sketch.turns)
         if len(sketch.hashed):
             hashed = sketch.hashed
             add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import robust_scale
-from nosplit.kernels.derived.frequencies import has_frequencies
+from nosplit.kernels.derived.frequencies import has_frequencies, turned
 from nosplit.sketch.bins import MOST_BINS, ColumnBins, dependent_pairs
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.sums import MULTIPLE
@@ -133,7 +133,7 @@ class BetMap:
         sketch, n = self.sketch, len(rows)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.p), np.float32)
         standardised_rows(rows, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
-        turns = scaled @ sketch.turns
+        turns = turned(scaled, sketch.turns)
         if len(sketch.hashed):
             add_phases(rows, sketch.hashed, sketch.hashed, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
+from nosplit.kernels.derived.frequencies import turned
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import statistics_under
@@ -79,7 +80,8 @@ class SteinSums:
         padded = np.zeros((2, -(-n // MULTIPLE) * MULTIPLE, sketch.p))
         padded[0, :n] = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
         padded[1, :n] = scores
-        turns, along = padded[0].astype(np.float32) @ sketch.turns, padded[1] @ sketch.directions
+        turns = turned(padded[0].astype(np.float32), sketch.turns)
+        along = turned(padded[1], sketch.directions)
         angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))[:n]
         waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
         add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)

@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.kernels import Kernel
-from nosplit.kernels.derived.frequencies import frequencies_of, has_frequencies, turns_by_spread
+from nosplit.kernels.derived.frequencies import (
+    frequencies_of,
+    has_frequencies,
+    turned,
+    turns_by_spread,
+)
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.maps import STEP, linear_columns, spread_of
 from nosplit.sketch.sums import MULTIPLE
@@ -165,7 +170,7 @@ class VariableWaves:
         n = len(rows)
         scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.variable.p), np.float32)
         scaled[:n] = np.clip((rows - self.variable.center) / self.variable.spread, -FAR, FAR)
-        turns = (scaled @ self.turns)[:n]
+        turns = turned(scaled, self.turns)[:n]
         columns, multipliers = self.phases
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
