@@ -21,9 +21,6 @@ __all__ = ["BLOCK", "MULTIPLE", "TOO_FAR", "CellSums", "NumberColumn", "sketch_r
 
 # Rows dealt at once, and waves that are in the cache together.
 BLOCK, WAVES = 32_768, 196_608
-# Columns from which rows are not brought into the order of their cells: their waves are, and of
-# twice as many rows at a time, so that a cell has some of them.
-WIDE = 128
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
 # Said where no single value is to blame: those of a column are finite before they are scaled.
@@ -84,34 +81,22 @@ class CellSums:
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
         order = _by_cell(cells, len(self.features))
-        in_order = cells[order]
-        if sketch.p < WIDE:
-            natural = np.arange(len(order))
-            places = np.empty((len(sketch.bins), len(order)), np.uint8)
-            room = _scratch_space(sketch)
-            for part in _parts(len(order), len(room[0])):
-                some = rows.take(order[part], axis=0)  # in the cache from here on
-                turn = natural[: len(some)]
-                self._add_rows(sketch, some, turn, in_order[part], places[:, part], room)
-            self._add_places(sketch, places, natural, in_order)
-        else:
-            places = np.empty((len(sketch.bins), len(rows)), np.uint8)
-            room = _scratch_space(sketch)
-            for part in _parts(len(rows), len(room[0])):
-                turn = _by_cell(cells[part], len(self.features))
-                own = cells[part][turn]
-                self._add_rows(sketch, rows[part], turn, own, places[:, part], room)
-            self._add_places(sketch, places, order, in_order)
+        cells = cells[order]
+        places = np.empty((len(sketch.bins), len(order)), np.uint8)
+        room = _scratch_space(sketch)
+        for part in _parts(len(order), len(room[0])):
+            some = rows.take(order[part], axis=0)  # in the cache from here on
+            self._add_rows(sketch, some, cells[part], places[:, part], room)
+        self._add_places(sketch, places, cells)
         if sketch.others:
             first = sketch.n_features - 4 * len(sketch.pairs)
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
-            np.add.at(self.features[:, first - values.shape[1] : first], in_order, values)
+            np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
 
     def _add_rows(
         self,
         sketch: SketchMap,
         rows: NDArray[Any],
-        order: NDArray[np.int64],
         cells: NDArray[Any],
         places: NDArray[np.uint8],
         room: tuple[NDArray[np.float32], NDArray[np.float32]],
@@ -129,7 +114,7 @@ class CellSums:
         if len(sketch.hashed):
             hashed = sketch.hashed
             add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)
-        self._add_features(sketch, scaled, turns, order, cells)
+        self._add_features(sketch, scaled, turns, cells)
 
     def add_columns(
         self, sketch: SketchMap, columns: Sequence[NumberColumn], cells: NDArray[Any]
@@ -142,7 +127,7 @@ class CellSums:
 
         order = _by_cell(cells, len(self.features))
         cells, n = cells[order], len(order)
-        table, natural = sketch.edges, np.arange(n)
+        table = sketch.edges
         places = np.empty((len(sketch.bins), n), np.uint8)
         scaled = np.empty((sketch.p, n), np.float32)
         none = np.zeros(0), np.zeros(0, np.uint8), np.zeros(2), np.zeros(0, np.uint8)
@@ -160,43 +145,38 @@ class CellSums:
             count = some.shape[1]
             rows_of_columns(some, rows[:count])
             turned(rows[: _padded_rows(count)], sketch.turns, turns[: _padded_rows(count)])
-            self._add_features(sketch, rows, turns, natural[:count], cells[part])
-        self._add_places(sketch, places, natural, cells)
+            self._add_features(sketch, rows, turns, cells[part])
+        self._add_places(sketch, places, cells)
 
     def _add_features(
         self,
         sketch: SketchMap,
         scaled: NDArray[np.float32],
         turns: NDArray[np.float32],
-        order: NDArray[np.int64],
         cells: NDArray[Any],
     ) -> None:
-        """Add waves and coordinates of rows in the order of their cells."""
+        """Add waves and coordinates of rows that are in the order of their cells."""
         from nosplit._support.loops.sketch import add_coordinates, add_waves
 
         F = sketch.n_waves
         if F:
             total = np.zeros(2 * F, np.int32)
-            add_waves(turns, order, cells, F, np.float32(STEP), total, self.features)
+            add_waves(turns, cells, F, np.float32(STEP), total, self.features)
         if len(sketch.coordinates):
             step, columns = np.float64(STEP), sketch.places[sketch.coordinates]
-            add_coordinates(scaled, order, cells, columns, step, 2 * F, self.features)
+            add_coordinates(scaled, cells, columns, step, 2 * F, self.features)
 
     def _add_places(
-        self,
-        sketch: SketchMap,
-        places: NDArray[np.uint8],
-        order: NDArray[np.int64],
-        cells: NDArray[Any],
+        self, sketch: SketchMap, places: NDArray[np.uint8], cells: NDArray[Any]
     ) -> None:
         """Add bins, and products of the scores of pairs of columns."""
         from nosplit._support.loops.sketch import add_bins, add_pairs
 
         if not sketch.bins:
             return
-        add_bins(places, order, cells, sketch.edges.starts, self.bins)
+        add_bins(places, cells, sketch.edges.starts, self.bins)
         first = sketch.n_features - 4 * len(sketch.pairs)
-        add_pairs(places, order, cells, sketch.score_steps, sketch.pairs, first, self.features)
+        add_pairs(places, cells, sketch.score_steps, sketch.pairs, first, self.features)
 
 
 def _parts(n: int, size: int) -> Iterator[slice]:
@@ -208,7 +188,6 @@ def _parts(n: int, size: int) -> Iterator[slice]:
 def _scratch_space(sketch: SketchMap) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Space for standardised rows and for their turns: new pages are dear."""
     rows = _padded_rows(min(4096, max(512, WAVES // max(1, sketch.n_waves))))
-    rows *= 2 if sketch.p >= WIDE else 1
     return np.zeros((rows, sketch.p), np.float32), np.empty((rows, sketch.n_waves), np.float32)
 
 

@@ -128,19 +128,19 @@ def add_phases(rows: Any, columns: Any, places: Any, phases: Any, turns: Any) ->
 
 
 @compiled_fast
-def add_waves(turns: Any, order: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) -> None:
+def add_waves(turns: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) -> None:
     """Add cosines and sines of the turns of each row to the sums of its cell.
 
-    In the given order rows of one cell come one after the other, and `cells` are those; they are
-    summed in 32 bits first, for which at most 1024 of them are safe. F is the number of
-    frequencies; taken from the shape of `turns`, it would keep the loop from being vectorised.
+    Rows of one cell come one after the other; they are summed in 32 bits first, for which at most
+    1024 of them are safe. F is the number of frequencies; taken from the shape of `turns`, it would
+    keep the loop from being vectorised.
     """
     start = 0
-    while start < len(order):
+    while start < len(cells):
         stop = _end_of_run(cells, start, 1024)
         total[:] = 0
         for r in range(start, stop):
-            row = turns[np.uint64(order[r])]
+            row = turns[r]
             for f in range(F):
                 t = row[f]
                 t -= np.rint(t)
@@ -178,20 +178,18 @@ def wave_values(turns: Any, F: int, cosines: Any, sines: Any, out: Any) -> None:
 
 
 @compiled
-def add_coordinates(
-    rows: Any, order: Any, cells: Any, columns: Any, step: Any, start: int, sums: Any
-) -> None:
+def add_coordinates(rows: Any, cells: Any, columns: Any, step: Any, start: int, sums: Any) -> None:
     """Add standardised columns of rows, as `add_waves` does waves, from number `start` on.
 
     Whole numbers below 2^41 are exact in float64, and so are sums of 1024 of them.
     """
     total = np.empty(rows.shape[1])
     first = 0
-    while first < len(order):
+    while first < len(cells):
         last = _end_of_run(cells, first, 1024)
         total[:] = 0.0
         for r in range(first, last):
-            row = rows[np.uint64(order[r])]
+            row = rows[r]
             for j in range(len(total)):
                 total[j] += np.rint(np.float64(row[j]) * step)
         into = sums[np.uint32(cells[first])]
@@ -242,23 +240,21 @@ def bin_places(rows: Any, edges: Any, counted: Any, lookups: Any, grids: Any, pl
 
 
 @compiled
-def add_bins(places: Any, order: Any, cells: Any, starts: Any, counts: Any) -> None:
+def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
     """Count bins of rows, as `add_waves` adds waves; those of column j begin at `starts[j]`."""
     first = 0
-    while first < len(order):
+    while first < len(cells):
         last = _end_of_run(cells, first, 1024)
         into = counts[np.uint32(cells[first])]
         for j in range(len(places)):
             own, start = places[j], np.uint64(starts[j])
             for r in range(first, last):
-                into[start + np.uint64(own[np.uint64(order[r])])] += 1
+                into[start + np.uint64(own[r])] += 1
         first = last
 
 
 @compiled_fast
-def add_pairs(
-    places: Any, order: Any, cells: Any, scores: Any, pairs: Any, start: int, sums: Any
-) -> None:
+def add_pairs(places: Any, cells: Any, scores: Any, pairs: Any, start: int, sums: Any) -> None:
     """Add products of the scores of pairs of columns, as `add_waves` does waves.
 
     `scores[j, place]` are the two scores of a bin of column j, whole numbers of eleven bits: their
@@ -266,12 +262,12 @@ def add_pairs(
     """
     own = np.zeros((len(places), 2, PRODUCTS))
     first = 0
-    while first < len(order):
+    while first < len(cells):
         last = _end_of_run(cells, first, PRODUCTS)
         count = -(-(last - first) // 16) * 16  # whole vectors
         for j in range(len(places)):
             for r in range(last - first):
-                both = scores[j, places[j, np.uint64(order[first + r])]]
+                both = scores[j, places[j, first + r]]
                 own[j, 0, r], own[j, 1, r] = both[0], both[1]
             own[j, :, last - first : count] = 0.0
         into = sums[np.uint32(cells[first])]
