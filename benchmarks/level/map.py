@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
+from benchmarks.common.pages import fine_share, table
 from benchmarks.level.cells import Cell, cells
 from nosplit import DependentRowsWarning, InputError, NotATestWarning, UnsafeAsymptoticsWarning
 
@@ -164,11 +165,24 @@ def show(grid: list[Cell], counts: dict[str, Count], *, every: bool) -> None:
                 f"{cell.name:80s} {count.trials:6d}: {rates}   quiet {count.quiet:6d}: {quiet}"
                 f"   refused {count.refused}"
             )
+    by_test: dict[str, Count] = {}
+    for cell in grid:
+        by_test.setdefault(cell.name.split(":")[0], Count()).add(counts[cell.name])
+    heads = ["test", "cells", "trials", *map(fine_share, LEVELS), "quiet", *map(fine_share, LEVELS)]
+    print(table(heads, [_line(grid, name, count) for name, count in by_test.items()]))
     found = above(grid, counts)
     print(f"above the level with simultaneous confidence: {len(found)}")
     for name, level, hits, trials, quiet in found:
         how = "quiet" if quiet else "warned of"
         print(f"  {name}: {hits} of {trials} at {level}, {how}")
+
+
+def _line(grid: list[Cell], name: str, count: Count) -> list[str]:
+    """A test in the table: its cells and trials, and rates of rejection; of quiet trials, too."""
+    line = [name, str(sum(cell.name.split(":")[0] == name for cell in grid))]
+    for trials, hits in ((count.trials, count.rejected), (count.quiet, count.quietly)):
+        line += [f"{trials:,}", *(fine_share(h / trials) if trials else "" for h in hits)]
+    return line
 
 
 if __name__ == "__main__":
