@@ -72,22 +72,22 @@ def scores_of(score: Score, x: Array) -> Array:
         scores = scores[:, None]
     check_scores(scores, x.shape)
     check_finite(scores, "score")
-    size = float(np.abs(scores).max(initial=0.0))
-    if size > LARGEST_SCORE:
-        raise InputError(
-            f"`score` must be below {LARGEST_SCORE:.0e} in size, as products of two are squared, "
-            f"got {size:.1e}. Rescale x and the model, or leave far rows out."
-        )
     return scores
 
 
 def check_scores(scores: Any, shape: tuple[int, ...]) -> None:
-    """Check that scores have the shape of the rows."""
+    """Check that scores have the shape of the rows, and can be multiplied."""
     if tuple(scores.shape) != shape:
         raise InputError(
             f"`score` must give one row of {shape[1]} for each of the {shape[0]} rows of x, "
             f"got shape {tuple(scores.shape)}. It is the gradient of the log density, not the "
             "density."
+        )
+    size = float(abs(scores).max()) if len(scores) else 0.0
+    if LARGEST_SCORE < size < np.inf:
+        raise InputError(
+            f"`score` must be below {LARGEST_SCORE:.0e} in size, as products of two are squared, "
+            f"got {size:.1e}. Rescale x and the model, or leave far rows out."
         )
 
 

@@ -197,26 +197,25 @@ def live_statistics(tau: Array, cov: Array) -> tuple[Array, Array]:
 
 def places_of(pooled: Array, bins: Sequence[ColumnBins]) -> NDArray[np.uint8]:
     """Number of the bin of every column of each row."""
-    edges, _, counted, *steps = edge_table(bins)
-    if pooled.size <= FEW:
-        places = np.empty(pooled.shape, np.uint8)
-        for j, values in enumerate(pooled.T):
-            places[:, j] = _places_in(edges[j], int(counted[j]), values)
-        return places
-    from nosplit._support.loops.sketch import bin_places
-
     found = np.empty(pooled.T.shape, np.uint8)
-    bin_places(pooled, edges, counted, *steps, found)
+    if pooled.size <= FEW:
+        for j, values in enumerate(pooled.T):
+            found[j] = _places_in(bins[j], values)
+    else:
+        from nosplit._support.loops.sketch import bin_places
+
+        edges, _, *others = edge_table(bins)
+        bin_places(pooled, edges, *others, found)
     return np.ascontiguousarray(found.T)
 
 
-def _places_in(edges: Array, categories: int, values: Array) -> NDArray[np.intp]:
+def _places_in(bins: ColumnBins, values: Array) -> NDArray[np.intp]:
     """Bins of a column, as `bin_places` finds them, without waiting for a compiler."""
-    places = np.searchsorted(edges, values)
-    if categories < 0:
+    places = np.searchsorted(bins.edges, values)
+    if not bins.categories:
         return places
-    known = (places < categories) & (edges[np.minimum(places, len(edges) - 1)] == values)
-    return np.where(known, places, categories)
+    known = np.append(bins.edges, np.nan)[places] == values
+    return np.where(known, places, len(bins.edges))
 
 
 def _column_statistics(

@@ -13,11 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.errors import NonFiniteError
-from nosplit.kernels.derived.frequencies import turned
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.maps import STEP, SketchMap
 
-__all__ = ["BLOCK", "MULTIPLE", "TOO_FAR", "CellSums", "NumberColumn", "sketch_rows", "total_of"]
+__all__ = [
+    "BLOCK",
+    "MULTIPLE",
+    "TOO_FAR",
+    "CellSums",
+    "NumberColumn",
+    "padded_rows",
+    "sketch_rows",
+    "total_of",
+]
 
 # Rows dealt at once, and waves that are in the cache together.
 BLOCK, WAVES = 32_768, 196_608
@@ -107,10 +116,10 @@ class CellSums:
         if sketch.bins:
             edges, _, *bins = sketch.edges
             bin_places(rows, edges, *bins, places)
-        scaled, turns = (part[: _padded_rows(len(rows))] for part in room)
+        scaled, turns = (part[: padded_rows(len(rows))] for part in room)
         if not standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled):
             raise NonFiniteError(TOO_FAR)
-        turned(scaled, sketch.turns, turns)
+        projected(scaled, sketch.turns, turns)
         if len(sketch.hashed):
             hashed = sketch.hashed
             add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)
@@ -144,7 +153,7 @@ class CellSums:
             some = scaled[:, part]
             count = some.shape[1]
             rows_of_columns(some, rows[:count])
-            turned(rows[: _padded_rows(count)], sketch.turns, turns[: _padded_rows(count)])
+            projected(rows[: padded_rows(count)], sketch.turns, turns[: padded_rows(count)])
             self._add_features(sketch, rows, turns, cells[part])
         self._add_places(sketch, places, cells)
 
@@ -187,12 +196,12 @@ def _parts(n: int, size: int) -> Iterator[slice]:
 
 def _scratch_space(sketch: SketchMap) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Space for standardised rows and for their turns: new pages are dear."""
-    rows = _padded_rows(min(4096, max(512, WAVES // max(1, sketch.n_waves))))
+    rows = padded_rows(min(4096, max(512, WAVES // max(1, sketch.n_waves))))
     return np.zeros((rows, sketch.p), np.float32), np.empty((rows, sketch.n_waves), np.float32)
 
 
-def _padded_rows(n: int) -> int:
-    """Rows of a product that has n."""
+def padded_rows(n: int) -> int:
+    """Rows of a product of n rows, the last of which are of no account."""
     return -(-n // MULTIPLE) * MULTIPLE
 
 

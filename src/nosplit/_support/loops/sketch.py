@@ -28,8 +28,9 @@ _QUARTER, _TURN = f4(0.25), f4(2.0**-32)
 # Spreads beyond which a value counts as this far: a bounded function of the row like any other.
 FAR = 2.0**20
 LARGEST = np.finfo(np.float64).max
-# Rows whose bins are looked for together, and rows of a cell whose products are.
-SOME, PRODUCTS = np.uint64(1024), 64
+# Rows whose bins are looked for together; and rows of a cell whose numbers are summed before they
+# are added to its sums, and whose products are.
+SOME, RUN, PRODUCTS = np.uint64(1024), 1024, 64
 
 
 @compiled
@@ -131,13 +132,13 @@ def add_phases(rows: Any, columns: Any, places: Any, phases: Any, turns: Any) ->
 def add_waves(turns: Any, cells: Any, F: int, step: Any, total: Any, sums: Any) -> None:
     """Add cosines and sines of the turns of each row to the sums of its cell.
 
-    Rows of one cell come one after the other; they are summed in 32 bits first, for which at most
-    1024 of them are safe. F is the number of frequencies; taken from the shape of `turns`, it would
-    keep the loop from being vectorised.
+    Rows of one cell come one after the other; they are summed in 32 bits first, which is safe
+    for so many. F is the number of frequencies; taken from the shape of `turns`, it would keep the
+    loop from being vectorised.
     """
     start = 0
     while start < len(cells):
-        stop = _end_of_run(cells, start, 1024)
+        stop = _end_of_run(cells, start, RUN)
         total[:] = 0
         for r in range(start, stop):
             row = turns[r]
@@ -181,12 +182,12 @@ def wave_values(turns: Any, F: int, cosines: Any, sines: Any, out: Any) -> None:
 def add_coordinates(rows: Any, cells: Any, columns: Any, step: Any, start: int, sums: Any) -> None:
     """Add standardised columns of rows, as `add_waves` does waves, from number `start` on.
 
-    Whole numbers below 2^41 are exact in float64, and so are sums of 1024 of them.
+    Whole numbers below 2^41 are exact in float64, and so are sums of a run of them.
     """
     total = np.empty(rows.shape[1])
     first = 0
     while first < len(cells):
-        last = _end_of_run(cells, first, 1024)
+        last = _end_of_run(cells, first, RUN)
         total[:] = 0.0
         for r in range(first, last):
             row = rows[r]
@@ -244,7 +245,7 @@ def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
     """Count bins of rows, as `add_waves` adds waves; those of column j begin at `starts[j]`."""
     first = 0
     while first < len(cells):
-        last = _end_of_run(cells, first, 1024)
+        last = _end_of_run(cells, first, RUN)
         into = counts[np.uint32(cells[first])]
         for j in range(len(places)):
             own, start = places[j], np.uint64(starts[j])

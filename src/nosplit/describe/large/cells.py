@@ -19,10 +19,10 @@ from nosplit._support.types import Array, Index
 from nosplit.describe.pair_means import Means
 from nosplit.kernels import Kernel
 from nosplit.kernels.defaults.recipes import as_recipe
-from nosplit.kernels.derived.frequencies import turned
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import STEP, SketchMap, fit_map
-from nosplit.sketch.sums import MULTIPLE, CellSums
+from nosplit.sketch.sums import CellSums, padded_rows
 
 __all__ = ["CellWitness", "UnitCells", "map_for", "noise_of_cells", "noise_of_rows"]
 
@@ -73,9 +73,9 @@ class CellWitness:
 
         sketch, n = self.map, len(rows)
         F = sketch.n_waves
-        scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, sketch.p), np.float32)
+        scaled = np.zeros((padded_rows(n), sketch.p), np.float32)
         standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled)
-        turns = turned(scaled, sketch.turns)
+        turns = projected(scaled, sketch.turns)
         if len(sketch.hashed):
             hashed = sketch.hashed
             add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.monitor.bets.maps import JOINT, SCORES, BetMap
-from nosplit.sketch.sums import MULTIPLE
+from nosplit.sketch.sums import MULTIPLE, padded_rows
 
 __all__ = [
     "MEMORIES",
@@ -232,7 +232,7 @@ class Witnesses:
         n = len(differences)
         padded = differences
         if n % MULTIPLE:  # so that each row is computed alike, whatever their number
-            padded = np.zeros((-(-n // MULTIPLE) * MULTIPLE, differences.shape[1]), np.float32)
+            padded = np.zeros((padded_rows(n), differences.shape[1]), np.float32)
             padded[:n] = differences
         M = len(self.columns)
         joint = bet_map.jointly(padded)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array, Index
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import robust_scale
-from nosplit.kernels.derived.frequencies import has_frequencies, turned
+from nosplit.kernels.derived.frequencies import has_frequencies, projected
 from nosplit.sketch.bins import MOST_BINS, ColumnBins, dependent_pairs
 from nosplit.sketch.maps import SketchMap, fit_map
-from nosplit.sketch.sums import MULTIPLE
+from nosplit.sketch.sums import padded_rows
 
 __all__ = ["JOINT", "SCORES", "BetMap", "fit_bet_map"]
 
@@ -131,9 +131,9 @@ class BetMap:
         from nosplit._support.loops.sketch import add_phases, standardised_rows
 
         sketch, n = self.sketch, len(rows)
-        scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.p), np.float32)
+        scaled = np.zeros((padded_rows(n), self.p), np.float32)
         standardised_rows(rows, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
-        turns = turned(scaled, sketch.turns)
+        turns = projected(scaled, sketch.turns)
         if len(sketch.hashed):
             add_phases(rows, sketch.hashed, sketch.hashed, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)

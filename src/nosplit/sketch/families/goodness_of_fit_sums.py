@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.kernels.derived.frequencies import turned
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import statistics_under
@@ -19,7 +19,7 @@ from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.order import blocks_alike
-from nosplit.sketch.sums import MULTIPLE, total_of
+from nosplit.sketch.sums import padded_rows, total_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens, whole_units
 
@@ -77,11 +77,11 @@ class SteinSums:
 
         n, gains = len(rows), STEP / sketch.scales
         # Rows of products are a multiple of a number: none is then computed by another loop.
-        padded = np.zeros((2, -(-n // MULTIPLE) * MULTIPLE, sketch.p))
+        padded = np.zeros((2, padded_rows(n), sketch.p))
         padded[0, :n] = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
         padded[1, :n] = scores
-        turns = turned(padded[0].astype(np.float32), sketch.turns)
-        along = turned(padded[1], sketch.directions)
+        turns = projected(padded[0].astype(np.float32), sketch.turns)
+        along = projected(padded[1], sketch.directions)
         angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))[:n]
         waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
         add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)

@@ -21,12 +21,12 @@ from nosplit.kernels import Kernel
 from nosplit.kernels.derived.frequencies import (
     frequencies_of,
     has_frequencies,
-    turned,
+    projected,
     turns_by_spread,
 )
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.maps import STEP, linear_columns, spread_of
-from nosplit.sketch.sums import MULTIPLE
+from nosplit.sketch.sums import padded_rows
 
 __all__ = ["Factor", "TensorMap", "fit_tensor_map"]
 
@@ -168,9 +168,9 @@ class VariableWaves:
     def numbers(self, rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Real and imaginary parts of the numbers of rows, (n, W)."""
         n = len(rows)
-        scaled = np.zeros((-(-n // MULTIPLE) * MULTIPLE, self.variable.p), np.float32)
+        scaled = np.zeros((padded_rows(n), self.variable.p), np.float32)
         scaled[:n] = np.clip((rows - self.variable.center) / self.variable.spread, -FAR, FAR)
-        turns = turned(scaled, self.turns)[:n]
+        turns = projected(scaled, self.turns)[:n]
         columns, multipliers = self.phases
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
