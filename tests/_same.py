@@ -17,3 +17,9 @@ def assert_same(res, ref):
     assert facts(res) == facts(ref)
     np.testing.assert_array_equal(res.tau, ref.tau)
     np.testing.assert_array_equal(res.null.values, ref.null.values)
+
+
+def doubled_steps(sketch):
+    """Steps by which a wave that follows from a slower one may be off, of cosines and sines."""
+    lone = sketch.n_waves - 3 * sketch.followed
+    return np.tile(np.repeat([0.0, 4.0, 48.0, 0.0], [sketch.followed] * 3 + [lone]), 2)

@@ -111,7 +111,7 @@ def test_header_says_what_it_reveals(saved):
     assert "sums over 5 rows or more" in header["reveals"]
     assert "No row" in header["reveals"]
     assert header["cell_rows"] == 5
-    assert header["version"] == 2
+    assert header["version"] == 3
 
 
 def test_nothing_is_written_over_on_failure(saved, tmp_path, monkeypatch):
@@ -174,7 +174,7 @@ def nested(depth):
 
 HEADERS = {
     "format": put("format", value="other"),
-    "version": put("version", value=3),
+    "version": put("version", value=4),
     "version of text": put("version", value="1"),
     "no map": put("map", value=None),
     "no kernels": put("map", "kernels", value=[]),

@@ -58,10 +58,10 @@ def serial_lags(n: int) -> tuple[Index, Index]:
     if n < FEWEST_ROWS:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     lags: Index = 2 ** np.arange(int(np.log2(n / RUNS)) + 1)
-    starts = np.arange(n - int(lags[-1]))
-    if len(starts) > MOST_ROWS:
-        starts = np.unique(np.linspace(0, len(starts) - 1, MOST_ROWS).astype(np.int64))
-    return starts, lags
+    count = n - int(lags[-1])
+    if count <= MOST_ROWS:
+        return np.arange(count), lags
+    return np.unique(np.linspace(0, count - 1, MOST_ROWS).astype(np.int64)), lags
 
 
 def sure_of(n: int, p: int, alarms: float = FALSE_ALARMS) -> float:

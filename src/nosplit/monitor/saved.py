@@ -32,7 +32,7 @@ from nosplit.sketch.saved.plain import ARRAYS, map_from_plain, map_to_plain
 
 __all__ = ["MONITOR", "files_seen", "monitor_to_plain", "read_monitor", "write_monitor"]
 
-MONITOR = DocumentForm("monitor", 1, oldest=1)
+MONITOR = DocumentForm("monitor", 2, oldest=1)
 KINDS: dict[str, type[BaseMonitor]] = {
     "two_sample": Monitor,
     "independence": IndependenceMonitor,

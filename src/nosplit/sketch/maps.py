@@ -6,7 +6,7 @@ integers: they are the same in whatever order, batches and places they are taken
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from nosplit.kernels.derived.frequencies import (
     has_frequencies,
     turns_by_spread,
 )
+from nosplit.kernels.derived.octaves import drawn_in_octaves, n_followed
 from nosplit.kernels.derived.orders import column_order
 from nosplit.kernels.derived.spectral import FittedSpectral
 from nosplit.sketch.bins import (
@@ -107,12 +108,23 @@ class SketchMap:
     @cached_property
     def drawn(self) -> dict[int, Frequencies]:
         """The frequencies of each kernel that has some, by its number."""
-        found = {}
-        for u, kernel in enumerate(self.kernels):
-            if has_frequencies(kernel):
-                rng = np.random.Generator(np.random.Philox(key=np.array([self.key, u], np.uint64)))
-                found[u] = frequencies_of(kernel, self.places, self.frequencies, rng)
-        return found
+        return drawn_in_octaves(self._waving, self._draw)
+
+    def without_octaves(self) -> SketchMap:
+        """The same, with frequencies for each kernel by itself: such as maps had before."""
+        apart = replace(self)
+        apart.__dict__["drawn"] = {u: self._draw(k, u) for u, k in self._waving.items()}
+        return apart
+
+    @property
+    def _waving(self) -> dict[int, Kernel]:
+        """The kernels that have frequencies, by their number."""
+        return {u: kernel for u, kernel in enumerate(self.kernels) if has_frequencies(kernel)}
+
+    def _draw(self, kernel: Kernel, source: int) -> Frequencies:
+        """Frequencies of a kernel, from the source with a number."""
+        rng = np.random.Generator(np.random.Philox(key=np.array([self.key, source], np.uint64)))
+        return frequencies_of(kernel, self.places, self.frequencies, rng)
 
     @cached_property
     def n_waves(self) -> int:
@@ -125,6 +137,24 @@ class SketchMap:
         parts = [d.turns for d in self.drawn.values()] or [np.zeros((self.p, 0))]
         turns = np.concatenate(parts, axis=1)
         return turns_by_spread(turns[self.order], self.spread[self.order])
+
+    @cached_property
+    def followed(self) -> int:
+        """The number of waves that come first, and that others follow from."""
+        return n_followed(list(self.drawn.values()))
+
+    @cached_property
+    def projected_turns(self) -> NDArray[np.float32]:
+        """The turns of those and of waves that follow from none."""
+        return self._projected(self.turns)
+
+    @cached_property
+    def projected_phases(self) -> NDArray[np.uint32]:
+        """The phases of these."""
+        return self._projected(self.phases)
+
+    def _projected(self, waves: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([waves[:, : self.followed], waves[:, 3 * self.followed :]], axis=1)
 
     @cached_property
     def hashed(self) -> NDArray[np.int64]:

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # Rows dealt at once, and waves that are in the cache together.
-BLOCK, WAVES = 32_768, 196_608
+BLOCK, WAVES = 32_768, 65_536
 # Rows of a product are a multiple of this, so that none of them is computed by another loop.
 MULTIPLE = 64
 # Said where no single value is to blame: those of a column are finite before they are scaled.
@@ -119,10 +119,10 @@ class CellSums:
         scaled, turns = (part[: padded_rows(len(rows))] for part in room)
         if not standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled):
             raise NonFiniteError(TOO_FAR)
-        projected(scaled, sketch.turns, turns)
+        projected(scaled, sketch.projected_turns, turns)
         if len(sketch.hashed):
             hashed = sketch.hashed
-            add_phases(rows, hashed, sketch.places[hashed], sketch.phases, turns)
+            add_phases(rows, hashed, sketch.places[hashed], sketch.projected_phases, turns)
         self._add_features(sketch, scaled, turns, cells)
 
     def add_columns(
@@ -151,9 +151,9 @@ class CellSums:
         rows, turns = _scratch_space(sketch)
         for part in _parts(n, len(rows)):
             some = scaled[:, part]
-            count = some.shape[1]
-            rows_of_columns(some, rows[:count])
-            projected(rows[: padded_rows(count)], sketch.turns, turns[: padded_rows(count)])
+            rows_of_columns(some, rows[: some.shape[1]])
+            padded = padded_rows(some.shape[1])
+            projected(rows[:padded], sketch.projected_turns, turns[:padded])
             self._add_features(sketch, rows, turns, cells[part])
         self._add_places(sketch, places, cells)
 
@@ -169,8 +169,8 @@ class CellSums:
 
         F = sketch.n_waves
         if F:
-            total = np.zeros(2 * F, np.int32)
-            add_waves(turns, cells, F, np.float32(STEP), total, self.features)
+            lone = F - 3 * sketch.followed
+            add_waves(turns, cells, sketch.followed, lone, np.float32(STEP), self.features)
         if len(sketch.coordinates):
             step, columns = np.float64(STEP), sketch.places[sketch.coordinates]
             add_coordinates(scaled, cells, columns, step, 2 * F, self.features)
@@ -196,8 +196,9 @@ def _parts(n: int, size: int) -> Iterator[slice]:
 
 def _scratch_space(sketch: SketchMap) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Space for standardised rows and for their turns: new pages are dear."""
-    rows = padded_rows(min(4096, max(512, WAVES // max(1, sketch.n_waves))))
-    return np.zeros((rows, sketch.p), np.float32), np.empty((rows, sketch.n_waves), np.float32)
+    waves = sketch.projected_turns.shape[1]
+    rows = padded_rows(min(4096, max(256, WAVES // max(1, waves))))
+    return np.zeros((rows, sketch.p), np.float32), np.empty((rows, waves), np.float32)
 
 
 def padded_rows(n: int) -> int:

@@ -142,7 +142,7 @@ def test_raw_rows_are_written_only_as_long_as_they_are_needed(tmp_path):
 def test_old_files_are_refused(tmp_path):
     path = tmp_path / "state"
     path.write_text('{"format": "nosplit accumulator", "version": 1, "family": "two_sample"}')
-    refused(path, r"version 3, got 1. An older nosplit.*again from the data")
+    refused(path, r"version 4, got 1. An older nosplit.*again from the data")
 
 
 def test_older_sketches_take_columns_as_they_come(tmp_path):
@@ -155,6 +155,24 @@ def test_older_sketches_take_columns_as_they_come(tmp_path):
     assert load_accumulator(path)._state.bank.order.tolist() == [0, 1]
 
 
+def test_older_sketches_have_no_octaves(tmp_path):
+    path = tmp_path / "state"
+    acc = sketch(kernels=None)
+    now = acc._state.bank
+    acc.save(path)
+    body = json.loads(path.read_text())
+    assert body["state"]["map"].pop("followed") == now.followed > 0
+    body["version"] = 3
+    path.write_text(json.dumps(body))
+    old = load_accumulator(path)._state.bank
+    assert old.followed == 0
+    for u, kernel in now._waving.items():
+        assert np.array_equal(old.drawn[u].turns, now._draw(kernel, u).turns)
+    body["state"]["map"]["followed"] = 3
+    path.write_text(json.dumps(body))
+    refused(path, "`followed` must be the number of waves")
+
+
 def test_file_is_small_and_plain(tmp_path):
     acc = two_sample(kernels=None)
     for _ in range(10):
@@ -163,7 +181,7 @@ def test_file_is_small_and_plain(tmp_path):
     acc.save(path)
     assert path.stat().st_size < 20_000
     body = json.loads(path.read_text())
-    assert (body["format"], body["version"]) == ("nosplit accumulator", 3)
+    assert (body["format"], body["version"]) == ("nosplit accumulator", 4)
     assert body["kernels"][0]["type"] == "Gaussian"
     assert body["state"]["moments"]["n"] == 4150
 
@@ -263,7 +281,7 @@ def refused(path, message):
         (b'{"format": "other"}', "holds other JSON"),
         (b'"nosplit accumulator"', "holds other JSON"),
         (b"[" * 100_000, "not an accumulator file"),
-        (b'{"format": "nosplit accumulator", "version": 4}', "newer nosplit"),
+        (b'{"format": "nosplit accumulator", "version": 5}', "newer nosplit"),
         (b'{"format": "nosplit accumulator", "version": "2"}', "version"),
         (b'{"format": "nosplit accumulator", "version": true}', "version"),
         (b'{"format": "nosplit accumulator", "version": 2}', "got the family 'None'"),

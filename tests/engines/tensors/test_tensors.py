@@ -309,6 +309,7 @@ def test_a_device_without_room_says_what_to_do_iv():
 INTERPRETED = """
 import numpy as np, torch
 import nosplit
+from _same import doubled_steps
 from test_tensors import prepared, samples
 from nosplit.engines.torch.fused.dealing import rows_at
 from nosplit.engines.torch.fused.distances import distances
@@ -330,6 +331,7 @@ def within(found, expected, sketch, c):
     turned = np.abs(sketch.turns).sum(axis=0)
     steps = np.full(found.shape[1], 1.0)
     steps[: 2 * len(turned)] += 2**20 * 2 * np.pi * 2.0**-22 * np.tile(turned, 2)
+    steps[: 2 * len(turned)] += doubled_steps(sketch)
     return np.abs(found - expected) <= c * steps
 
 for kind in (np.float64, np.float32):

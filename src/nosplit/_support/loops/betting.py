@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.loops.jit import compiled, compiled_fast
-from nosplit._support.loops.sketch import _QUARTER, _S1, _S3, _S5, _S7, _S9
+from nosplit._support.loops.sketch import cosine_and_sine
 
 __all__ = ["add_columns", "add_row_waves", "bet"]
 
@@ -26,16 +26,9 @@ def add_row_waves(turns: Any, size: int, F: int, out: Any) -> None:
         row = turns[r]
         into = out[r // size]
         for f in range(F):
-            t = row[f]
-            t -= np.rint(t)
-            u = _QUARTER - np.abs(t)
-            w = _QUARTER - np.abs(u)
-            u2 = u * u
-            w2 = w * w
-            cosine = u * (_S1 + u2 * (_S3 + u2 * (_S5 + u2 * (_S7 + u2 * _S9))))
-            sine = w * (_S1 + w2 * (_S3 + w2 * (_S5 + w2 * (_S7 + w2 * _S9))))
+            cosine, sine = cosine_and_sine(row[f], np.float32(1.0))
             into[f] += cosine
-            into[F + f] += np.copysign(sine, t)
+            into[F + f] += sine
 
 
 @compiled

@@ -22,6 +22,8 @@ NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 4e-4
 # The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
 NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
 SECONDS_SKETCH = 0.05
+# The share of waves' cost where kernels are those of the default grid: two in three follow.
+FOLLOWING = 0.5
 # Units from which there are cells enough, draws on them, and bins of all columns of a cell.
 SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 # Sketches of observations: both numbers of a pair of waves, their product for one shift, and units
@@ -82,7 +84,8 @@ class Sizes:
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
         """Nominal seconds of one core for a sketch."""
         waves, bins = (pairing.frequencies or 0) * self.d, min(128, SKETCH_BINS // self.p)
-        row = NS_ROW + NS_BIN * self.p + waves * (NS_WAVE + NS_PROJECTION * self.p)
+        wave = (NS_WAVE + NS_PROJECTION * self.p) * (FOLLOWING if self.default else 1.0)
+        row = NS_ROW + NS_BIN * self.p + waves * wave
         numbers = 2 * waves + (bins + 1) * self.p
         draws = flips * pairing.cells * numbers * NS_DRAWN
         return SECONDS_SKETCH + 1e-9 * ((self.n + self.m) * row + draws)

@@ -162,14 +162,16 @@ def _saved_frequencies(
     known = [u for u, kernel in enumerate(sketch.kernels) if has_frequencies(kernel)]
     if not isinstance(waves, list) or not all(isinstance(w, list) and len(w) == 2 for w in waves):
         raise InputError("`waves` must have a number for each kernel.")
-    if [u for u, _ in waves] != known or np.any(weights < 0):
+    if any(type(u) is not int for u, _ in waves):
+        raise InputError("`waves` must be of kernels by their number.")
+    if sorted(u for u, _ in waves) != known or np.any(weights < 0):
         raise InputError("`waves` must be those of the kernels, with positive weights.")
     counts = [check_int(count, "waves", least=1) for _, count in waves]
     ends = np.cumsum(counts, dtype=np.int64)
     if (int(ends[-1]) if len(ends) else 0) != len(weights):
         raise InputError(f"`waves` must be {len(weights)} in all.")
     parts = [np.split(a, ends[:-1], axis=-1) for a in (turns, phases, weights)]
-    return {u: Frequencies(*part) for u, *part in zip(known, *parts, strict=True)} if known else {}
+    return {u: Frequencies(*part) for (u, _), *part in zip(waves, *parts, strict=True)}
 
 
 def _checked_pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int64]:

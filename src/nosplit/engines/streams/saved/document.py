@@ -34,7 +34,8 @@ class DocumentForm(NamedTuple):
 
 
 # Sketches of version 2 know no order of columns: frequencies were drawn for them as they came.
-ACCUMULATOR = DocumentForm("accumulator", 3, oldest=2)
+# Those of version 3 know no octaves: they were drawn for each kernel by itself.
+ACCUMULATOR = DocumentForm("accumulator", 4, oldest=2)
 # Bytes of the largest file that is read or written.
 LARGEST = 256 << 20
 

@@ -117,6 +117,7 @@ def _map_to_plain(sketch: SketchMap) -> dict[str, Any]:
         "landmarks": rows_to_plain(np.asarray(sketch.landmarks, dtype=np.float64)),
         "pairs": sketch.pairs.tolist(),
         "order": sketch.order.tolist(),
+        "followed": sketch.followed,
     }
 
 
@@ -143,7 +144,10 @@ def _map_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> SketchMa
     )
     if sketch.others and not len(landmarks):
         raise InputError("`landmarks` must be there for kernels that are evaluated at them.")
-    return sketch
+    followed = data.get("followed", 0)
+    if followed not in (0, sketch.followed):
+        raise InputError("`followed` must be the number of waves that others follow from.")
+    return sketch if followed else sketch.without_octaves()
 
 
 def _pairs_from_plain(data: Any, p: int) -> Index:

@@ -166,7 +166,8 @@ def _check_recipe(kernels: Kernels, encoding: Encoding | None) -> None:
 def _equal_maps(one: Any, two: Any) -> bool:
     arrays = ("center", "spread", "landmarks", "pairs", "order")
     return (
-        (one.kernels, one.frequencies, one.key) == (two.kernels, two.frequencies, two.key)
+        (one.kernels, one.frequencies, one.key, one.followed)
+        == (two.kernels, two.frequencies, two.key, two.followed)
         and all(np.array_equal(getattr(one, a), getattr(two, a)) for a in arrays)
         and [b.categories for b in one.bins] == [b.categories for b in two.bins]
         and all(np.array_equal(b.edges, c.edges) for b, c in zip(one.bins, two.bins, strict=True))
