@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.kernels.derived.frequencies import Frequencies, frequencies_of, turns_by_spread
+from nosplit.kernels.derived.orders import column_order
 from nosplit.kernels.derived.stein import BoundedLinear, Constant
 from nosplit.sketch.maps import STEP, spread_of
 
@@ -45,6 +46,9 @@ class SteinMap:
         Picks frequencies and directions.
     scales : array, shape (D,)
         The size of each number, of which the steps are parts.
+    order : array of int, shape (p,)
+        The columns in the order in which frequencies and directions are drawn for them. It goes
+        with the columns, wherever they stand.
     """
 
     kernels: tuple[Any, ...]
@@ -53,11 +57,17 @@ class SteinMap:
     frequencies: int
     key: int
     scales: Array
+    order: Index
 
     @property
     def p(self) -> int:
         """Columns of a row."""
         return len(self.center)
+
+    @cached_property
+    def places(self) -> Index:
+        """Place of each column in the order, (p,)."""
+        return np.argsort(self.order)
 
     # -- waves -------------------------------------------------------------------------------
 
@@ -68,8 +78,8 @@ class SteinMap:
         for u, kernel in enumerate(self.kernels):
             if not isinstance(kernel, Constant | BoundedLinear):
                 rng = self._generator(u)
-                drawn = frequencies_of(kernel, np.arange(self.p), self.frequencies, rng)
-                found[u] = drawn, _directions(self.p, len(drawn), rng)
+                drawn = frequencies_of(kernel, self.places, self.frequencies, rng)
+                found[u] = drawn, _directions(self.p, len(drawn), rng)[self.places]
         return found
 
     def _generator(self, u: int) -> np.random.Generator:
@@ -122,7 +132,7 @@ class SteinMap:
         j, k = np.nonzero(~np.eye(self.p, dtype=np.bool_))
         if len(j) > MOST_PAIRS:
             chosen = self._generator(len(self.kernels)).choice(len(j), MOST_PAIRS, replace=False)
-            j, k = j[chosen], k[chosen]
+            j, k = self.order[j[chosen]], self.order[k[chosen]]
         return k, j
 
     def low_orders(self, rows: Array, scores: Array) -> Array:
@@ -215,7 +225,8 @@ def fit_stein_map(
         Picks frequencies and directions.
     """
     center, spread = np.array([spread_of(column) for column in rows.T]).T
-    sketch = SteinMap(kernels, center, spread, frequencies, key, np.ones(0))
+    order = column_order(rows)
+    sketch = SteinMap(kernels, center, spread, frequencies, key, np.ones(0), order)
     values = sketch.values(rows, scores)
     sizes = np.sqrt(np.mean(values * values, axis=0))
     usable = np.isfinite(sizes) & (sizes > 0)

@@ -24,6 +24,7 @@ from nosplit.kernels.derived.frequencies import (
     projected,
     turns_by_spread,
 )
+from nosplit.kernels.derived.orders import column_order
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.maps import STEP, linear_columns, spread_of
 from nosplit.sketch.sums import padded_rows
@@ -76,8 +77,8 @@ class Factor:
         )
 
 
-def _drawn_waves(kernel: Kernel, p: int, count: int, rng: np.random.Generator) -> Factor:
-    drawn = frequencies_of(kernel, np.arange(p), count, rng)
+def _drawn_waves(kernel: Kernel, places: Index, count: int, rng: np.random.Generator) -> Factor:
+    drawn = frequencies_of(kernel, places, count, rng)
     return Factor(drawn.turns, drawn.phases, np.zeros(drawn.turns.shape), drawn.weights)
 
 
@@ -96,11 +97,20 @@ class SketchVariable:
         Of each column.
     landmarks : array, shape (L, p)
         Pilot rows, for kernels that are neither linear nor mixtures of waves.
+    order : array of int, shape (p,)
+        The columns in the order in which frequencies and directions are drawn for them. It goes
+        with the columns, wherever they stand.
     """
 
     center: Array
     spread: Array
     landmarks: Array
+    order: Index
+
+    @cached_property
+    def places(self) -> Index:
+        """Place of each column in the order, (p,)."""
+        return np.argsort(self.order)
 
     @property
     def p(self) -> int:
@@ -109,7 +119,7 @@ class SketchVariable:
 
     def linear(self, columns: Sequence[int], count: int, rng: np.random.Generator) -> Factor:
         """Coordinates in turn, or random directions where there are more columns than numbers."""
-        k, chosen = len(columns), list(columns)
+        k, chosen = len(columns), [j for j in self.order.tolist() if j in columns]
         along = np.zeros((self.p, count))
         if k <= count:
             along[np.array(chosen)[np.arange(count) % k], np.arange(count)] = np.sqrt(k)
@@ -126,7 +136,7 @@ class SketchVariable:
     def factor(self, kernel: Kernel, count: int, rng: np.random.Generator) -> Factor:
         """About so many numbers for a kernel."""
         if has_frequencies(kernel):
-            return _drawn_waves(kernel, self.p, count, rng)
+            return _drawn_waves(kernel, self.places, count, rng)
         columns = linear_columns(kernel, self.p)
         if columns is not None:
             return self.linear(columns, count, rng)
@@ -175,7 +185,7 @@ class VariableWaves:
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
 
-            add_phases(rows, columns, columns, multipliers, turns)
+            add_phases(rows, columns, self.variable.places[columns], multipliers, turns)
         turns -= np.rint(turns)
         turns *= np.float32(2.0 * np.pi)
         real, imaginary = np.cos(turns), np.sin(turns)
@@ -303,5 +313,6 @@ def fit_tensor_map(
     for rows in (x, y):
         rows = np.asarray(rows, dtype=np.float64)
         center, spread = np.array([spread_of(column) for column in rows.T]).T
-        sides.append(SketchVariable(center, spread, rows[:: -(-len(rows) // frequencies)]))
+        landmarks = rows[:: -(-len(rows) // frequencies)]
+        sides.append(SketchVariable(center, spread, landmarks, column_order(rows)))
     return TensorMap(kernels, sides[0], sides[1], frequencies, key)

@@ -26,6 +26,7 @@ from nosplit.kernels.derived.stein import BoundedLinear, Constant
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.families.independence import SketchVariable, TensorMap
+from nosplit.sketch.saved.plain import order_from_plain
 
 __all__ = ["family_from_plain", "family_to_plain", "same_bank"]
 
@@ -100,6 +101,7 @@ def _family_map_to_plain(bank: Any) -> dict[str, Any]:
             "center": bank.center.tolist(),
             "spread": bank.spread.tolist(),
             "scales": bank.scales.tolist(),
+            "order": bank.order.tolist(),
         }
     sides = {"x": bank.x, "y": bank.y}
     return {
@@ -113,6 +115,7 @@ def _variable_to_plain(variable: SketchVariable) -> dict[str, Any]:
         "center": variable.center.tolist(),
         "spread": variable.spread.tolist(),
         "landmarks": rows_to_plain(np.asarray(variable.landmarks, dtype=np.float64)),
+        "order": variable.order.tolist(),
     }
 
 
@@ -129,7 +132,8 @@ def _family_map_from_plain(data: Any, flow: FamilyFlow) -> SteinMap | TensorMap:
     center, spread = _scales(data)
     more = (Constant(), BoundedLinear()) if data.get("low_orders") is True else ()
     numbers = check_vector(data.get("scales", []), "scales")
-    bank = SteinMap((*kernels, *more), center, spread, flow.frequencies, flow.key, numbers)
+    order = order_from_plain(data, len(center))
+    bank = SteinMap((*kernels, *more), center, spread, flow.frequencies, flow.key, numbers, order)
     if len(numbers) != bank.n_numbers or not (numbers > 0).all():
         raise InputError(f"`scales` must be {bank.n_numbers} positive numbers.")
     return bank
@@ -150,7 +154,7 @@ def _variable_from_plain(data: Any, flow: FamilyFlow) -> SketchVariable:
     landmarks = rows_from_plain(data.get("landmarks"))
     if landmarks.shape[1] != len(center) or not 1 <= len(landmarks) <= flow.frequencies:
         raise InputError(f"`landmarks` must be 1 to {flow.frequencies} rows of the map's columns.")
-    return SketchVariable(center, spread, landmarks)
+    return SketchVariable(center, spread, landmarks, order_from_plain(data, len(center)))
 
 
 def same_bank(one: Any, two: Any) -> bool:
@@ -163,8 +167,8 @@ def same_bank(one: Any, two: Any) -> bool:
 
 def _map_arrays(bank: Any) -> list[Any]:
     if isinstance(bank, SteinMap):
-        return [bank.center, bank.spread, bank.scales]
-    return [part for v in (bank.x, bank.y) for part in (v.center, v.spread, v.landmarks)]
+        return [bank.center, bank.spread, bank.scales, bank.order]
+    return [part for v in (bank.x, bank.y) for part in (v.center, v.spread, v.landmarks, v.order)]
 
 
 # -- sums --------------------------------------------------------------------------------------
