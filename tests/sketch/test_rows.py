@@ -129,7 +129,9 @@ def test_columns_in_another_order_or_in_other_units_leave_rows_in_order():
 def test_equal_eigenvalues_are_kept_or_left_out_together():
     values = np.array([5.0, 3.0, 2.0, 2.0, 2.0 - 1e-12, 1.0])
     assert [leading_count(values, most) for most in (2, 3, 4, 5, 6)] == [2, 2, 2, 5, 6]
-    assert leading_count(np.ones(5), 3) == 3
+    assert leading_count(np.array([5.0, 2.0, 2.0, 2.0, 1.0]), 2) == 1
+    assert leading_count(np.array([2.0, 2.0, 2.0, 2.0 - 1e-12, 1.0]), 2) == 4
+    assert leading_count(np.ones(5), 3) == 5
     gains = gains_of(values, ((1e-1, 0.5), (1e-1, 1.0)))
     assert np.count_nonzero(gains, axis=0).tolist() == [5, 6]
 

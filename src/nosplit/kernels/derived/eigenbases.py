@@ -108,12 +108,12 @@ def leading_count(eigenvalues: Array, most: int) -> int:
     """Count of leading eigenvalues: `most`, or fewer if one that is left out equals some of them.
 
     Eigenvectors of equal eigenvalues are any basis of their space, so that part of them would
-    depend on rounding. Where all are equal, `most` of them are kept.
+    depend on rounding. Where the first of them are all equal, all that are equal are kept.
     """
     if most >= len(eigenvalues):
         return len(eigenvalues)
     above = int(np.count_nonzero(eigenvalues[:most] > eigenvalues[most] * (1.0 + SAME)))
-    return above if above >= 2 else most
+    return above or int(np.count_nonzero(eigenvalues >= eigenvalues[most] * (1.0 - SAME)))
 
 
 def spread_out(n: int, most: int) -> Index:
