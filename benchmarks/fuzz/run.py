@@ -23,9 +23,10 @@ from benchmarks.fuzz.checks import Finding
 
 # Each with its share of the cases.
 CASES: tuple[tuple[Callable[[np.random.Generator], int], float], ...] = (
-    (tests.two_sample, 0.22),
+    (tests.two_sample, 0.18),
     (tests.orbits, 0.02),
     (tests.units_and_columns, 0.10),
+    (tests.families_and_columns, 0.04),
     (tests.tables, 0.12),
     (tests.independence, 0.10),
     (tests.goodness_of_fit, 0.12),

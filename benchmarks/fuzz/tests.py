@@ -60,6 +60,7 @@ def two_sample(rng: np.random.Generator) -> int:
 
 
 NAN = ("raise", "omit", "indicate")
+ORDER = "columns in another order"
 
 
 def _agree(test: Any, x: Any, y: Any, options: dict[str, Any]) -> int:
@@ -94,8 +95,40 @@ def units_and_columns(rng: np.random.Generator) -> int:
     check_same(first, test(factor * x, factor * y), "other units")
     order = rng.permutation(p)
     # Sums of columns are rounded in another order, and draws that tie may then not.
-    check_same(first, test(x[:, order], y[:, order]), "columns in another order", 1.5 / 40)
+    check_same(first, test(x[:, order], y[:, order]), ORDER, 1.5 / 40)
     return 3
+
+
+def families_and_columns(rng: np.random.Generator) -> int:
+    """The same for independence, and columns in another order for tests of fit."""
+    n, p = _rows(rng), int(_pick(rng, (1, 2, 3, 23)))
+    options: dict[str, Any] = {"rng": int(rng.integers(100))}
+    if rng.random() < 0.5:
+        n, options["pairs"] = 300 + n, nosplit.Sketch(frequencies=4)
+    x, y = rng.standard_normal((n, p)), rng.standard_normal((n, 2))
+    if rng.random() < 0.3:
+        x, y = np.round(x), np.round(y)
+    order, factor = rng.permutation(p), 2.0 ** rng.integers(-40, 40)
+    if rng.random() < 0.5:
+        options["calibration"] = nosplit.Exact(39)
+        ways = {"": (x, y), "other units": (factor * x, factor * y), ORDER: (x[:, order], y)}
+        test = nosplit.independence_test
+    else:
+        options["calibration"] = nosplit.Wild(39)
+        means = rng.standard_normal((2, p))
+        models = [nosplit.models.MultivariateNormal(m, 1.0) for m in (means[0], means[0, order])]
+        ways = {"": (x, models[0]), ORDER: (x[:, order], models[1])}
+        test = nosplit.goodness_of_fit_test
+    first = None
+    for what, samples in ways.items():
+        found = call(lambda samples=samples: test(*samples, **options))
+        if not what:
+            first = found
+        else:
+            check_same(first, found, what, 1.5 / 40 if what == ORDER else 0.0)
+    if first is not None:
+        check(first)
+    return len(ways)
 
 
 def orbits(rng: np.random.Generator) -> int:
@@ -141,7 +174,7 @@ def tables(rng: np.random.Generator) -> int:
             raise Finding("control characters in an explanation")
     names = list(x.columns)[::-1]
     turned = call(lambda: nosplit.two_sample_test(x[names], y[names], workers=1, **options))
-    check_same(first, turned, "columns in another order", 1.5 / 20)
+    check_same(first, turned, ORDER, 1.5 / 20)
     return 2
 
 

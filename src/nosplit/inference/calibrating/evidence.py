@@ -21,6 +21,8 @@ from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 
 # Share of the draws that tell how much a column has in its tail.
 TAIL = 0.1
+# A spread of draws that is rounding.
+ALIKE = 1e-9
 # Statistics of a column of numbers: cumulative, bin by bin, place and spread.
 NUMBER = 3
 
@@ -108,9 +110,12 @@ def _one_column(drawn: ColumnDraws) -> Array:
 
 
 def _unit(values: Array, null: Array) -> Array:
-    """Values as they would have mean 0 and variance 1 over the draws; zeros if these are alike."""
+    """Values as they would have mean 0 and variance 1 over the draws; zeros if these are alike.
+
+    They are on the scale of standard deviations: what varies by next to nothing is rounding.
+    """
     spread = null.std()
-    return (values - null.mean()) / spread if spread > 0 else np.zeros_like(values)
+    return (values - null.mean()) / spread if spread > ALIKE else np.zeros_like(values)
 
 
 def _starts(drawn: ColumnDraws) -> Index:
