@@ -172,3 +172,18 @@ def test_tables_of_the_smallest_numbers():
     x, y = pd.DataFrame({"a": tiny}), pd.DataFrame({"a": tiny[::-1]})
     assert robust_scale(tiny) == (0.0, 5e-324)
     assert 0.0 < two_sample_test(x, y).pvalue <= 1.0
+
+
+@pytest.mark.parametrize("size", [1e80, 1e140])
+@pytest.mark.parametrize("kernels", [None, [nosplit.Linear()]])
+def test_sketches_of_values_whose_fourth_powers_overflow_iv(size, kernels):
+    x, y = size * np.random.default_rng(0).standard_normal((2, 300, 2))
+    with pytest.raises(nosplit.InputError, match="Rescale"):
+        nosplit.two_sample_test(x, y, pairs="sketch", kernels=kernels)
+
+
+def test_streams_of_scores_whose_fourth_powers_overflow_iv():
+    acc = nosplit.GoodnessOfFitAccumulator(lambda z: -z)
+    acc.update(1e46 * np.random.default_rng(0).standard_normal((600, 2)))
+    with pytest.raises(nosplit.InputError, match="Rescale"):
+        acc.result()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
+from nosplit.errors import NonFiniteError
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
 from nosplit.sketch.units import CellUnits, Lens
@@ -30,6 +31,13 @@ REGULARISATIONS = (1e-1, 1e-3)
 
 # Thresholds of the cumulative statistic of a column.
 THRESHOLDS = 31
+
+# Sums of features up to which their fourth powers are numbers.
+LARGEST = 1e74
+TOO_LARGE = (
+    "The data is so large that variances of the kernels' values are not finite. Rescale it, for "
+    "example to unit spread."
+)
 
 # A statistic whose variance is this share of its squared mean is taken to be constant.
 CONSTANT = 1e-6
@@ -89,6 +97,8 @@ def kernel_view(
     for where, steps in features:
         steps = steps * units.steps[where]
         part = draws.about_mean(units.values[:, where] * steps)
+        if not np.abs(part).max(initial=0.0) < LARGEST:
+            raise NonFiniteError(TOO_LARGE)
         values, axes = np.linalg.eigh(part.T @ part)
         largest = max(float(values[-1]), np.finfo(np.float64).tiny)
         # The spectrum of one number is flat: a copy of a kernel is of no use, and no help to OST.
