@@ -115,8 +115,8 @@ def families_and_columns(rng: np.random.Generator) -> int:
         test = nosplit.independence_test
     else:
         options["calibration"] = nosplit.Wild(39)
-        means = rng.standard_normal((2, p))
-        models = [nosplit.models.MultivariateNormal(m, 1.0) for m in (means[0], means[0, order])]
+        means = rng.standard_normal(p)
+        models = [nosplit.models.MultivariateNormal(m, 1.0) for m in (means, means[order])]
         ways = {"": (x, models[0]), ORDER: (x[:, order], models[1])}
         test = nosplit.goodness_of_fit_test
     first = None

@@ -117,7 +117,8 @@ def test_sums_are_those_of_waves_by_themselves(categorical):
     assert 3 * sketch.followed < F if categorical else 3 * sketch.followed == F
     sums = sketch_rows(sketch, ROWS, deal, workers=1).features[:, : 2 * F] / STEP
     want = direct_sums(sketch, deal)
-    # Rounding of turns, in float32, grows with them; of waves that follow, by 5e-5 at the most.
+    # Rounding of turns, in float32, grows with them. That of a cosine, 2e-7, grows four times with
+    # every doubling, of which there are four: 5e-5.
     turned = np.abs(sketch.turns).sum(axis=0)
     room = deal.c * (5e-5 + 3e-6 * np.tile(turned, 2))
     assert np.all(np.abs(sums - want) <= room)
