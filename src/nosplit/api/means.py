@@ -12,11 +12,12 @@ from nosplit._support.checks import (
     check_matrix,
     check_rng,
     check_vector,
+    resolve,
 )
 from nosplit._support.types import Array
 from nosplit.data.serial import correlated_rows, perhaps_correlated
 from nosplit.errors import InputError
-from nosplit.inference.calibrating.bootstrap import BOOTSTRAP
+from nosplit.inference.calibrating.bootstrap import BOOTSTRAP, CAUTIOUS
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import dependent_values, perhaps_dependent
 from nosplit.inference.limits import Limits, as_method, check_naive, settle
@@ -28,6 +29,10 @@ from nosplit.methods import ChiBar, Method, Naive, Split
 
 __all__ = ["joint_normal_test", "mean_test"]
 
+# Calibrations by their names.
+CALIBRATIONS: dict[str, Exact | str] = {
+    name: name for name in ("auto", ASYMPTOTIC, BOOTSTRAP, CAUTIOUS, "exact")
+}
 WITHOUT_ROWS = Limits("where only their means are given", closed=True)
 
 
@@ -55,9 +60,10 @@ def mean_test(
     method : Method or name
         As in `two_sample_test`; "auto" is OST, or adaptive under exact calibration.
     calibration : Exact or name
-        "asymptotic" (closed form), "bootstrap" (bootstrap-t, which allows for skewed rows) or
-        "exact", possible only if `symmetric`. "auto": exact if `symmetric`; else the closed form,
-        or the bootstrap where rows are few or skewed.
+        "asymptotic" (closed form), "bootstrap" (bootstrap-t, which allows for skewed rows),
+        "cautious" (the same, which also allows for a long tail that was not seen) or "exact",
+        possible only if `symmetric`. "auto": exact if `symmetric`; else the closed form, the
+        bootstrap where rows are skewed, or the cautious one where they are few or very skewed.
     symmetric : bool
         Whether rows have the same law as their negatives under the null.
     rng : int or Generator
@@ -166,13 +172,14 @@ def _mean_calibration(
     calibration: Exact | str, symmetric: bool, method: Method | None
 ) -> Exact | str:
     """Exact flips need rows that are symmetric under the null."""
-    if isinstance(calibration, str) and calibration == BOOTSTRAP:
+    calibration = resolve(calibration, CALIBRATIONS, "calibration")
+    if calibration in (BOOTSTRAP, CAUTIOUS):
         if isinstance(method, Naive | Split | ChiBar):
             raise InputError(
-                f"`calibration` must not be 'bootstrap' with method {method.name!r}, which draws "
-                "of its own or has no law. Use OST, Wald, Nonnegative or Best."
+                f"`calibration` must not be {calibration!r} with method {method.name!r}, which "
+                "draws of its own or has no law. Use OST, Wald, Nonnegative or Best."
             )
-        return BOOTSTRAP
+        return calibration
     kind = resolve_calibration(calibration)
     if kind == "auto":
         return Exact() if symmetric and not isinstance(method, Naive) else "auto"

@@ -92,15 +92,16 @@ def smallest_safe_rows(d: int) -> int:
     return 150 + 50 * d
 
 
-def few_rows(n: int, d: int) -> list[Caveat]:
+def few_rows(n: int, d: int, *, allowed_for: bool = False) -> list[Caveat]:
     """Too few rows of values of any law; far too few are an error."""
     few_pairs(n, d, "symmetric=True if rows are, more rows")
     if n >= smallest_safe_rows(d):
         return []
+    then = "p allows for some of that" if allowed_for else "p may be far too small then"
     text = (
         f"{n} rows are few for a test of {d} means (at least {smallest_safe_rows(d)} are safe): a "
-        "long tail may not have been seen yet, and p may be far too small then. Use more rows, or "
-        "symmetric=True if rows have the law of their negatives under the null."
+        f"long tail may not have been seen yet, and {then}. Use more rows, or symmetric=True if "
+        "rows have the law of their negatives under the null."
     )
     return [(UnsafeAsymptoticsWarning, text)]
 

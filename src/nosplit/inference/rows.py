@@ -12,8 +12,10 @@ from nosplit.errors import (
 )
 from nosplit.inference.calibrating.bootstrap import (
     BOOTSTRAP,
+    CAUTIOUS,
     MOST_ROWS,
     rank_bootstrap,
+    rank_cautiously,
     skew_caveats,
     skewness,
 )
@@ -37,6 +39,8 @@ from nosplit.pairs.moments import Moments
 
 __all__ = ["test_rows"]
 
+RANKED = {BOOTSTRAP: rank_bootstrap, CAUTIOUS: rank_cautiously}
+
 
 @np.errstate(over="ignore", invalid="ignore")  # as in `accumulate`: found in the total
 def test_rows(
@@ -44,7 +48,8 @@ def test_rows(
 ) -> Outcome:
     """Test with rows of values as they are: every row is a pair of its own.
 
-    `calibration` may be "auto" for the closed form, or the bootstrap where rows are skewed.
+    `calibration` may be "auto" for the closed form, the bootstrap where rows are skewed, or the
+    cautious one where they are few, or skewed beyond what that mends.
     """
     chosen = settle(method, calibration)
     if not np.any(values):
@@ -69,14 +74,17 @@ def _calibrated(
 ) -> Outcome:
     """The outcome with the bootstrap in place of the closed form if asked for or called for."""
     d = len(outcome.tau)
-    few = few_rows(len(values), d)
+    few = bool(few_rows(len(values), d))
     skewed = skewness(values)
     can = isinstance(outcome.method, OST | Nonnegative | Wald | Best) and len(values) <= MOST_ROWS
-    called_for = bool(few or skew_caveats(skewed, ASYMPTOTIC))
-    if calibration == BOOTSTRAP or (calibration == "auto" and can and called_for):
-        flips = rank_bootstrap(values, outcome.method, Exact().flips, rng)
-        outcome = replace(outcome, flips=flips, calibration=BOOTSTRAP)
-    return outcome.noting([*few, *skew_caveats(skewed, outcome.calibration)])
+    called_for = few or bool(skew_caveats(skewed, ASYMPTOTIC))
+    if calibration == "auto" and can and called_for:
+        calibration = CAUTIOUS if few or skew_caveats(skewed, BOOTSTRAP) else BOOTSTRAP
+    if calibration in RANKED:
+        flips = RANKED[calibration](values, outcome.method, Exact().flips, rng)
+        outcome = replace(outcome, flips=flips, calibration=calibration)
+    said = few_rows(len(values), d, allowed_for=outcome.calibration == CAUTIOUS)
+    return outcome.noting([*said, *skew_caveats(skewed, outcome.calibration)])
 
 
 def _signed_rows(values: Array, rows: range, signs: Signs) -> Array:

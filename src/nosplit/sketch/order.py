@@ -30,7 +30,7 @@ WIDTHS = (2, 8, 32)
 SHARE = 8
 
 
-def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
+def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums | None = None) -> float:
     """Test whether neighbouring blocks are alike: a p-value, for all kernels and columns.
 
     The same quadratic forms as in the test are looked at. A sum of products of different blocks,
@@ -43,8 +43,10 @@ def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums) -> float:
     sketch : SketchMap
         The map of both.
     x, y : CellSums
-        Cells of blocks, in the order of time; as many of x as of y.
+        Cells of blocks, in the order of time; as many of x as of y, or those of x alone.
     """
+    if y is None:
+        y = CellSums.empty(sketch, len(x.features))
     swaps, features, bins, pooled = units_of(x, y, 0, 0)
     # The first lens of a column is its cumulative one, or its only one.
     columns = [own[0] for own in column_lenses(sketch, bins, pooled)]

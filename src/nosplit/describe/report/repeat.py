@@ -154,7 +154,7 @@ def _pairs_code(name: str) -> str:
 
 
 def _calibration(res: TestResult) -> str:
-    if res.flips is None or res.calibration == "bootstrap":
+    if res.flips is None or res.calibration in ("bootstrap", "cautious"):
         return repr(res.calibration)
     kind = "Wild" if res.calibration == "wild" else "Exact"
     return f"nosplit.{kind}(flips={res.flips})"

@@ -228,6 +228,14 @@ _CALIBRATIONS = {
         ),
         "Right for large samples.",
     ),
+    "cautious": (
+        (
+            "Rows were drawn again from the centred data {flips} times (bootstrap-t), and from "
+            "the data with rows beyond its lower end, as if a long tail had been missed; the "
+            "p-value is the largest share of draws that look at least as extreme."
+        ),
+        "Right for large samples, and meant for small ones.",
+    ),
     "asymptotic": ("The p-value comes from a formula.", "Right for large samples."),
 }
 

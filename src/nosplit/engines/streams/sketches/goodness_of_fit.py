@@ -127,6 +127,7 @@ class FitSketch(FamilySketch, GoodnessOfFitAccumulator):
         settled = settle_blocks(
             blocks,
             lambda some: stein_blocks_alike(bank, SteinSums(some.numbers)),
+            lambda _: state.lag > 0,
             max(1, BLOCK_LAGS * state.lag),
         )
         sums = SteinSums(settled.blocks.numbers)

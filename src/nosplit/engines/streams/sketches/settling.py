@@ -22,7 +22,7 @@ from nosplit.pairs.loop import one_blas_thread
 from nosplit.sketch.cells import drawn_statistics
 from nosplit.sketch.order import neighbours_alike
 
-__all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks", "slots_alike"]
+__all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks", "sides_alike", "slots_alike"]
 
 # How rare blocks as alike as these must be before they are taken to be dependent, and how common
 # afterwards, before merged ones are taken to be independent.
@@ -30,8 +30,9 @@ FALSE_ALARM, AT_EASE = 1e-3, 0.2
 # Dependence that is too weak to be seen still shows in the level: blocks are merged as many times
 # more as make them this much longer.
 MARGIN = 4
-# Fewer blocks than this are not merged: below, there is little left to see dependence by.
-FEWEST_BLOCKS = 30
+# Blocks that are left, at least: of rows that differ at one time and not at another, and of series
+# in time, where fewer blocks are needed that are longer than what they depend on.
+FEWEST_BLOCKS, FEWEST_OF_SERIES = 30, 8
 # Random orders that slots are compared with, and axes that they are looked at along.
 SLOT_ORDERS, SLOT_AXES = 1999, 16
 
@@ -84,21 +85,28 @@ class Settled(Generic[B]):
         return [(DependentRowsWarning, text)]
 
 
-def settle_blocks(blocks: B, alike: Callable[[B], float], least: int = 1) -> Settled[B]:
+def settle_blocks(
+    blocks: B, alike: Callable[[B], float], series: Callable[[B], bool], least: int = 1
+) -> Settled[B]:
     """Merge neighbours until they are no longer alike, and some more.
 
-    `alike` says how sure it is that neighbours are: a p-value. Where it is known how long blocks
-    must be `least`, they are merged until they are.
+    `alike` says how sure it is that neighbours are: a p-value. `series` says whether that is since
+    rows depend on those before them, and not since they differ at one time from what they should
+    be. Where it is known how long blocks must be `least`, they are merged until they are.
 
     Blocks are left as they are unless they are alike beyond doubt: then the test is exact. The
     check itself adds at most its own rate of false alarms to the level.
     """
-    while blocks.length < least and len(blocks) >= 2 * FEWEST_BLOCKS:
+    known = least > 1
+    fewest = FEWEST_OF_SERIES if known and series(blocks) else FEWEST_BLOCKS
+    while blocks.length < least and len(blocks) >= 2 * fewest:
         blocks = blocks.halved()
     if alike(blocks) > FALSE_ALARM:
-        return Settled(blocks, least > 1, blocks.length >= least)
+        return Settled(blocks, known, blocks.length >= least)
+    if series(blocks):
+        fewest = FEWEST_OF_SERIES
     mended, margin = False, MARGIN
-    while not (mended and margin == 1) and len(blocks) >= 2 * FEWEST_BLOCKS:
+    while not (mended and margin == 1) and len(blocks) >= 2 * fewest:
         blocks = blocks.halved()
         if mended:
             margin //= 2
@@ -110,6 +118,15 @@ def settle_blocks(blocks: B, alike: Callable[[B], float], least: int = 1) -> Set
 def pairs_alike(blocks: BlockSums) -> float:
     """P-value of the hypothesis that neighbouring blocks of pairs are no more alike than others."""
     return neighbours_alike(blocks.sketch, *blocks.pairs)
+
+
+def sides_alike(blocks: BlockSums) -> bool:
+    """Whether neighbouring blocks are alike in x alone and in y alone, as those of series are.
+
+    Where the samples have the same law, so have their series. A difference that comes late shows
+    in one of them.
+    """
+    return all(neighbours_alike(blocks.sketch, side) <= FALSE_ALARM for side in blocks.pairs)
 
 
 def slots_alike(blocks: BlockSums, key: int) -> float:
@@ -158,7 +175,8 @@ def outcome_of(
     with one_blas_thread():
         # Where slots are alike, they cannot change places one by one.
         whole = slots_alike(blocks, key) <= FALSE_ALARM
-        settled = settle_blocks(blocks, pairs_alike, MARGIN * blocks.length if whole else 1)
+        least = MARGIN * blocks.length if whole else 1
+        settled = settle_blocks(blocks, pairs_alike, sides_alike, least)
         blocks = settled.blocks
         drawn = drawn_statistics(
             blocks.sketch,
