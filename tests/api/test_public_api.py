@@ -237,7 +237,7 @@ def test_summary_says_what_was_done():
     text = res.summary(alpha=0.1)
     for words in (
         "level 0.1",
-        "adaptive, exact calibration with 199 draws (p ≥ 0.0050)",
+        "adaptive, exact for independent rows, 199 draws (p ≥ 0.0050)",
         "complete: 19,900 of 200 units",
         "500 used",
         "Gaussian(1)",

@@ -102,7 +102,7 @@ def test_in_words(run, files):
     assert "best, asymptotic calibration" in out
     assert "Split where only moments are kept" in run("result", "s", "--method", "split")[2]
     assert (
-        "best, exact calibration with 199 draws"
+        "best, exact for independent rows, 199 draws"
         in (run("result", "t", "--method", "best", "--flips", "199")[1])
     )
     assert "must not be Split with a sketch" in run("result", "t", "--method", "split")[2]
