@@ -1,6 +1,6 @@
 """The level map: every public test on true null hypotheses, at .05, .01 and .001.
 
-    python -m benchmarks.level.map --journal level.jsonl --minutes 480
+    python -m benchmarks.level.map --journal level.jsonl --minutes 1500 --workers 2
 
 Cells take turns, a few trials at a time, until each has as many as it is to have or the time is
 over; what was done is kept in the journal, and the next call goes on from there. Data and the
@@ -18,6 +18,7 @@ import json
 import time
 import warnings
 import zlib
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,37 +60,58 @@ class Count:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--journal", type=Path, default=Path("level_map.jsonl"))
-    parser.add_argument("--minutes", type=float, default=480.0, help="of processor time")
+    parser.add_argument("--minutes", type=float, default=480.0, help="of processor time, in all")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--only", default="", help="cells whose name has this in it")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--all", action="store_true", help="print all cells")
     options = parser.parse_args()
     grid = [cell for cell in cells() if options.only in cell.name]
-    counts = run(grid, options.journal, 60.0 * options.minutes, options.seed)
+    counts = run(grid, options.journal, 60.0 * options.minutes, options.seed, options.workers)
     show(grid, counts, every=options.all)
 
 
-def run(grid: list[Cell], journal: Path, seconds: float, seed: int) -> dict[str, Count]:
+def run(
+    grid: list[Cell], journal: Path, seconds: float, seed: int, workers: int = 1
+) -> dict[str, Count]:
     """Take turns until the time is over; one more line in the journal for each turn."""
     counts = {cell.name: Count() for cell in grid}
     for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []:
         entry = json.loads(line)
         if entry.pop("seed") == seed and entry["cell"] in counts:
             counts[entry.pop("cell")].add(Count(**entry))
-    stop, turns = time.process_time() + seconds, 0
-    with journal.open("a", encoding="utf-8") as file:
-        while time.process_time() < stop:
-            open_cells = [cell for cell in grid if _done(counts[cell.name]) < cell.trials]
-            if not open_cells:
-                break
-            # The least finished cell first, as far as time goes.
-            cell = min(open_cells, key=lambda cell: counts[cell.name].seconds)
-            found = turn(cell, _done(counts[cell.name]), seed)
-            counts[cell.name].add(found)
-            file.write(json.dumps({"cell": cell.name, "seed": seed, **vars(found)}) + "\n")
-            file.flush()
-            turns += 1
-    return counts
+    spent, running = 0.0, {}
+    with journal.open("a", encoding="utf-8") as file, ProcessPoolExecutor(workers) as pool:
+        while True:
+            while spent < seconds and len(running) < workers:
+                cell = _next(grid, counts, set(running.values()))
+                if cell is None:
+                    break
+                running[pool.submit(_turn_of, cell, _done(counts[cell]), seed)] = cell
+            if not running:
+                return counts
+            done: set[Future[Count]] = wait(running, return_when=FIRST_COMPLETED).done
+            for future in done:
+                cell, found = running.pop(future), future.result()
+                counts[cell].add(found)
+                spent += found.seconds
+                file.write(json.dumps({"cell": cell, "seed": seed, **vars(found)}) + "\n")
+                file.flush()
+
+
+def _next(grid: list[Cell], counts: dict[str, Count], running: set[str]) -> str | None:
+    """The cell that has had the least time, of those that want more trials and are not at it."""
+    waiting = [
+        cell.name
+        for cell in grid
+        if cell.name not in running and _done(counts[cell.name]) < cell.trials
+    ]
+    return min(waiting, key=lambda name: counts[name].seconds, default=None)
+
+
+def _turn_of(name: str, first: int, seed: int) -> Count:
+    """A turn of the cell with a name, in a process of its own."""
+    return turn(next(cell for cell in cells() if cell.name == name), first, seed)
 
 
 def _done(count: Count) -> int:
