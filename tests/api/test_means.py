@@ -52,6 +52,16 @@ def test_asymptotic_level():
     assert hits <= stats.binom.isf(1e-4, trials, 0.065)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+@pytest.mark.parametrize("method", ["ost", "wald", "best", "nonnegative"])
+def test_columns_in_another_order_and_other_units(method):
+    """Rows that were not seen belong to columns, wherever these stand."""
+    h = 1.2 - np.random.default_rng(5).exponential(size=(40, 3))
+    found = [mean_test(v, method=method) for v in (h, h[:, [2, 0, 1]], h * [3.0, 0.5, 7.0])]
+    assert {result.calibration for result in found} == {"cautious"}
+    assert len({result.pvalue for result in found}) == 1
+
+
 def test_linear_pairs_are_a_mean_test():
     """The paper's own statistic: rows of h values over disjoint pairs."""
     x, y = np.random.default_rng(3).normal(size=(2, 600, 2))

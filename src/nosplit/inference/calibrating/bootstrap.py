@@ -21,6 +21,7 @@ from nosplit._support.types import Array
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
 from nosplit.inference.calibrating.ranking import rank_draws
 from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.kernels.derived.orders import column_order
 from nosplit.methods import Method, Wald
 from nosplit.methods.normal.laws import Flips
 from nosplit.methods.normal.whitening import Whitening
@@ -85,9 +86,10 @@ def skew_caveats(size: float, calibration: str) -> list[Caveat]:
 
 def rank_cautiously(values: Array, method: Method, flips: int, rng: np.random.Generator) -> Flips:
     """Rank by the bootstrap with and without rows that were not seen: the one of the largest p."""
-    beyond = _lower_tails(values)
+    order = column_order(values)  # the same draws, whatever the order of columns
+    beyond = _lower_tails(values)[order]
     if isinstance(method, Wald):  # means below 0 count as those above
-        beyond = np.concatenate([beyond, -_lower_tails(-values)])
+        beyond = np.concatenate([beyond, -_lower_tails(-values)[order]])
     ranked = [rank_bootstrap(values, method, flips, rng)]
     ranked += [rank_bootstrap(values, method, flips, rng, np.tile(beyond, (k, 1))) for k in UNSEEN]
     return max(ranked, key=lambda found: np.count_nonzero(found.values >= found.values[0]))
