@@ -23,7 +23,7 @@ from benchmarks.fuzz.checks import Finding
 
 # Each with its share of the cases.
 CASES: tuple[tuple[Callable[[np.random.Generator], int], float], ...] = (
-    (tests.two_sample, 0.18),
+    (tests.two_sample, 0.16),
     (tests.orbits, 0.02),
     (tests.units_and_columns, 0.10),
     (tests.families_and_columns, 0.04),
@@ -31,6 +31,7 @@ CASES: tuple[tuple[Callable[[np.random.Generator], int], float], ...] = (
     (tests.independence, 0.10),
     (tests.goodness_of_fit, 0.12),
     (tests.means, 0.12),
+    (tests.monitors, 0.02),
     (tests.plans, 0.06),
     (files.damaged_samples, 0.07),
     (files.states, 0.05),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,33 @@ def means(rng: np.random.Generator) -> int:
     if result is not None:
         check(result)
     return 3
+
+
+def monitors(rng: np.random.Generator) -> int:
+    """Monitors of odd rows; of plain ones with columns in another order, too."""
+    n, p, plain = 20 + 4 * _rows(rng), int(rng.integers(1, 4)), bool(rng.random() < 0.5)
+    x, y = (rng.standard_normal((n, p)) if plain else data.sample(rng, n, p) for _ in range(2))
+    kind = _pick(rng, (nosplit.Monitor, nosplit.IndependenceMonitor))
+
+    def watched(x: Any, y: Any) -> Any:
+        monitor = kind()
+        for part in (slice(0, n // 2), slice(n // 2, n)):
+            monitor.update(x[part], y[part])
+        return monitor
+
+    first = call(lambda: watched(x, y))
+    if first is None:
+        return 1
+    if not (0.0 < first.pvalue <= 1.0 and np.isfinite(first.log_evidence)):
+        raise Finding(f"p = {first.pvalue}, log evidence {first.log_evidence}")
+    call(lambda: (json.dumps(first.to_dict(), allow_nan=False), repr(first), str(first)))
+    if not plain:
+        return 1
+    order = rng.permutation(p)
+    second = call(lambda: watched(x[:, order], y[:, order]))
+    if second is None or abs(first.log_evidence - second.log_evidence) > 0.01:
+        raise Finding(f"{ORDER}: {first.log_evidence} and {second and second.log_evidence}")
+    return 2
 
 
 def plans(rng: np.random.Generator) -> int:

@@ -176,7 +176,7 @@ def test_waves_against_numpy():
     scaled = bet_map.standardised(rows)
     features = bet_map.features(scaled)
     sketch = bet_map.sketch
-    turns = (scaled - sketch.center) / sketch.spread @ sketch.turns
+    turns = ((scaled - sketch.center) / sketch.spread)[:, sketch.order] @ sketch.turns
     F = sketch.n_waves
     np.testing.assert_allclose(features[:, :F], np.cos(2 * np.pi * turns), atol=1e-4)
     np.testing.assert_allclose(features[:, F : 2 * F], np.sin(2 * np.pi * turns), atol=1e-4)

@@ -279,8 +279,7 @@ def _bettor_from_plain(data: Any, watch: Watch) -> Bettor:
     sketch = map_from_plain(data["map"], arrays)
     center, scale = (all_finite(unpacked(data[k], (p,))) for k in ("center", "scale"))
     categorical = tuple(j for j, b in enumerate(sketch.bins) if b.categories)
-    natural = np.array_equal(sketch.order, np.arange(p))
-    if not natural or categorical != watch.encoding.categorical or not (scale > 0).all():
+    if sketch.p != p or categorical != watch.encoding.categorical or not (scale > 0).all():
         raise InputError("`map` must be of the columns of the rows.")
     bet_map = BetMap(center, scale, sketch)
     wealth = plan.wealth(p)

@@ -41,7 +41,7 @@ class BetMap:
     center, scale : array, shape (p,)
         Numbers become (value - center) / scale; a missing one becomes 0.
     sketch : SketchMap
-        Waves, bins and pairs of columns, as they come, for rows on that scale.
+        Waves, bins and pairs of columns, for rows on that scale.
     """
 
     center: Array
@@ -87,10 +87,13 @@ class BetMap:
     @cached_property
     def scores(self) -> NDArray[np.float32]:
         """Scores of every bin of every column, (p, bins, scores)."""
-        found = [
-            _scores_of_bins(bins, self.sketch.key, j) for j, bins in enumerate(self.sketch.bins)
-        ]
-        return np.stack(found)
+        known = zip(self.sketch.bins, self.sketch.places.tolist(), strict=True)
+        return np.stack([_scores_of_bins(bins, self.sketch.key, place) for bins, place in known])
+
+    @cached_property
+    def turns(self) -> NDArray[np.float32]:
+        """Turns for a spread of each column, (p, F), columns being as they come."""
+        return np.ascontiguousarray(self.sketch.turns[self.sketch.places])
 
     @cached_property
     def numbers(self) -> NDArray[np.bool_]:
@@ -132,10 +135,11 @@ class BetMap:
 
         sketch, n = self.sketch, len(rows)
         scaled = np.zeros((padded_rows(n), self.p), np.float32)
-        standardised_rows(rows, sketch.order, sketch.center, 1.0 / sketch.spread, scaled)
-        turns = projected(scaled, sketch.turns)
+        standardised_rows(rows, np.arange(self.p), sketch.center, 1.0 / sketch.spread, scaled)
+        turns = projected(scaled, self.turns)
         if len(sketch.hashed):
-            add_phases(rows, sketch.hashed, sketch.hashed, sketch.phases, turns)
+            places = sketch.places[sketch.hashed]
+            add_phases(rows, sketch.hashed, places, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)
         add_row_waves(turns[:n], size, sketch.n_waves, out)
         known = self._places(rows), self.numbers, self.scores, sketch.pairs
@@ -143,12 +147,12 @@ class BetMap:
         return out
 
 
-def _scores_of_bins(bins: ColumnBins, key: int, column: int) -> NDArray[np.float32]:
+def _scores_of_bins(bins: ColumnBins, key: int, place: int) -> NDArray[np.float32]:
     """Scores of the bins of one column, of about unit size."""
     scores = np.zeros((MOST_BINS, SCORES), np.float32)
     count = len(bins)
     if bins.categories:
-        raw = np.random.Philox(key=np.array([key, column], np.uint64)).random_raw(2 * count)
+        raw = np.random.Philox(key=np.array([key, place], np.uint64)).random_raw(2 * count)
         signs = 2.0 * (raw & np.uint64(1)).astype(np.float32) - 1.0
         scores[:count, :2] = signs.reshape(count, 2)
         for k in range(min(count, SCORES - 2)):
@@ -185,12 +189,11 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
     split : int, optional
         Where the columns of a second variable begin: pairs of columns are then of one of each.
     """
-    rows = rows[np.lexsort(rows.T)]  # the same map whichever row of a pair is called x
     categorical = encoding.categorical
     fitted = [(0.0, 1.0) if j in categorical else _scale(column) for j, column in enumerate(rows.T)]
     center, scale = np.array(fitted).T
     numbers = np.array([j not in categorical for j in range(rows.shape[1])])
-    scaled = _standardised_rows(rows, center, scale, numbers)
+    scaled = _in_one_order(_standardised_rows(rows, center, scale, numbers))
     recipe = encoding.recipe(None).of_rare(scaled)
     count, pairs = (
         sum(has_frequencies(kernel) for kernel in recipe.build()),
@@ -205,7 +208,16 @@ def fit_bet_map(rows: Array, encoding: Encoding, key: int, split: int | None = N
         cells=CELLS,
         key=key,
     )
-    return BetMap(center, scale, replace(sketch, pairs=pairs, order=np.arange(sketch.p)))
+    return BetMap(center, scale, replace(sketch, pairs=pairs))
+
+
+def _in_one_order(rows: Array) -> Array:
+    """The rows in an order that is the same whichever row of a pair is x, and column the first.
+
+    They are sorted by their columns, the one with the least values first.
+    """
+    columns = np.lexsort(np.sort(rows, axis=0)[::-1])
+    return rows[np.lexsort(rows.T[columns[::-1]])]
 
 
 def _scale(column: Array) -> tuple[float, float]:
