@@ -127,6 +127,20 @@ def test_few_rows_of_any_law_are_not_trusted():
     assert found.calibration == "cautious"
 
 
+# Closed forms of few pairs ----------------------------------------------------------------------
+
+
+def test_pairs_that_are_hardly_more_than_kernels_are_refused():
+    """Of samples of one law .8 were rejected with 15 pairs of 10 kernels, with p down to 1e-60."""
+    x, y = normal(2, 24, 3)
+    with pytest.raises(nosplit.InputError, match=r"12 pairs are too few.*at least 14"):
+        two_sample_test(x, y, pairs="linear", calibration="asymptotic")
+    stream = nosplit.IndependenceAccumulator(pairs="adjacent")
+    stream.update(*normal(2, 240, 3))
+    with pytest.raises(nosplit.InputError, match=r"15 pairs are too few.*at least 20"):
+        stream.result()
+
+
 # Closed forms of streams ------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int, check_rng, new_key
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.caveats import safe_window, smallest_safe_pairs, width
+from nosplit.inference.caveats import fewest_pairs, safe_window, smallest_safe_pairs, width
 from nosplit.inference.limits import as_method, settle
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
@@ -260,10 +260,10 @@ class _Study:
                 f"`n` = {n} is too small for an exact test at level {self.alpha:g}: its smallest "
                 f"p-value is {_smallest_p(how):g}."
             )
-        if not how.flips and how.n_pairs <= it.d:
+        if not how.flips and how.n_pairs < fewest_pairs(it.d):
             raise InputError(
                 f"`n` = {n} gives {how.n_pairs} pairs, too few for asymptotic calibration with "
-                f"{it.d} kernels, which needs more than {it.d}."
+                f"{it.d} kernels, which needs at least {fewest_pairs(it.d)}."
             )
         return how
 
