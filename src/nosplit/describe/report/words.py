@@ -183,7 +183,7 @@ _CALIBRATIONS = {
             "The data was shuffled at random {flips} times, in ways that chance alone could have; "
             "the p-value is the share of shuffles that look at least as extreme."
         ),
-        "Right at every sample size.",
+        "Right at every sample size, for rows that do not depend on one another.",
     ),
     "blocks": (
         (
