@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 import zipfile
@@ -125,6 +126,31 @@ def test_few_rows_of_any_law_are_not_trusted():
     with pytest.warns(UnsafeAsymptoticsWarning, match="long tail"):
         found = mean_test(normal(60, 1))
     assert found.calibration == "cautious"
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
+def test_last_bits_do_not_decide_what_is_learned():
+    """At most k of the p-values of all eight swaps are up to k / 8; five were up to 4 / 8.
+
+    Sums over swapped rows differ in their last bit, and of a singular Σ that was enough.
+    """
+    x = np.zeros((4, 2))
+    y = np.array(
+        [
+            [1.61935822, -9.59628875],
+            [-2.64912608, 6.35882204],
+            [17.86456759, 15.39814884],
+            [-3.3835194, 6.93384626],
+        ]
+    )
+    found = []
+    for swapped in itertools.product((False, True), repeat=3):
+        which = np.array([False, *swapped])[:, None]
+        a, b = np.where(which, y, x), np.where(which, x, y)
+        options = {"kernels": "paper6", "pairs": 1, "calibration": Exact(999), "shuffle": False}
+        found.append(two_sample_test(a, b, **options).pvalue)
+    p = np.sort(found)
+    assert np.all(np.searchsorted(p, p + 1e-12) <= 8 * p + 1e-9)
 
 
 # Closed forms of few pairs ----------------------------------------------------------------------

@@ -7,14 +7,14 @@ of everything. Whatever is made of the ranks, the place of the data among its dr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nosplit._support.changes import Change, Described
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
-from nosplit.inference.calibrating.ranking import hedged, rank_draws
+from nosplit.inference.calibrating.ranking import hedged, rank_draws, without_rounding
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
@@ -61,6 +61,9 @@ class ColumnEvidence(Described):
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     """The evidence under every draw; `Adaptive` joins all kinds there are."""
     seen = drawn.flat_tau.size or drawn.columns is not None
+    drawn = replace(drawn, cov=without_rounding(drawn.cov))
+    if drawn.flat_cov.size:
+        drawn = replace(drawn, flat_cov=without_rounding(drawn.flat_cov))
     if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
     return Flips(hedged(np.stack(list(kinds_of(method, drawn).values()))))
