@@ -99,9 +99,9 @@ class DependentRowsWarning(NosplitWarning):
     Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
     near rows are more alike than far ones. A test that takes rows to be independent then rejects
     too often. Tests of two samples exchange blocks of rows instead, and say that the result is
-    approximate, or that there are too few blocks. Where rows are few and only look a little alike,
-    as in one of a hundred samples of independent rows, the p-value is what it would be, and the
-    result does not call it exact. For a test of fit say `dependent=True`, or thin the chain.
+    approximate, or that there are too few blocks: also where rows are few and only look a little
+    alike, as in one of a hundred samples of independent rows. Other tests leave the p-value what it
+    would be there, and do not call it exact. For a test of fit say `dependent=True`, or thin the chain.
     """
 
 

@@ -114,7 +114,6 @@ def test_independent_rows_are_seldom_suspected():
 @pytest.mark.parametrize(
     ("test", "where"),
     [
-        (two_sample_test, "ways.pairs"),
         (independence_test, "ways.observations"),
         (lambda x, y, calibration: mean_test(x - y, symmetric=True), "means"),
     ],
@@ -127,6 +126,18 @@ def test_suspicion_leaves_the_p_value_alone(monkeypatch, test, where):
         after = test(x, y, calibration=Exact(99))
     assert (before.calibration, after.calibration) == ("exact", "approximate")
     assert (before.pvalue, before.statistic) == (after.pvalue, after.statistic)
+
+
+@pytest.mark.parametrize(("n", "m", "how"), [(80, 80, "blocks"), (80, 200, "approximate")])
+def test_suspected_samples_have_blocks(monkeypatch, n, m, how):
+    """As they stood, 12 of 100 with 200 rows and φ = .3 were rejected, with a warning; now 5."""
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(n, 1)), rng.normal(size=(m, 1))
+    monkeypatch.setattr("nosplit.api.ways.pairs.perhaps_correlated", lambda *_, **__: True)
+    said = "blocks of 8 rows" if how == "blocks" else "rows farther apart"
+    with pytest.warns(DependentRowsWarning, match=f"look alike.*{said}"):
+        found = two_sample_test(x, y, calibration=Exact(99))
+    assert found.calibration == how
 
 
 # Swaps of blocks --------------------------------------------------------------------------------

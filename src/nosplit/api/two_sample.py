@@ -80,8 +80,8 @@ def two_sample_test(
         "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto". Exact over
         the draws if rows are independent, and those of x and of y may change places under H₀.
         Where rows depend on those before them, blocks of rows are swapped whole; the result is then
-        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. In samples
-        of few rows short series are only suspected: the calibration is "approximate" then.
+        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. So it is
+        where few rows only look a little alike; "approximate" if sizes are too different for that.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

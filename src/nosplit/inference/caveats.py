@@ -311,12 +311,17 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     return DependentRowsWarning, text
 
 
-def perhaps_dependent(outcome: Outcome) -> Outcome:
+def perhaps_dependent(outcome: Outcome, block: int = 1) -> Outcome:
     """The outcome of rows that may be a short series: right if they are none, and not exact."""
     text = (
         "Rows next to one another look alike, as in one of a hundred samples of independent rows. "
         "If they follow one another in time, the p-value is too small: use rows farther apart."
     )
+    if block > 1:
+        text = (
+            "Rows next to one another look alike, as in one of a hundred samples of independent "
+            f"rows, so blocks of {block} rows were exchanged whole: the p-value is approximate."
+        )
     how = APPROXIMATE if outcome.calibration == "exact" else outcome.calibration
     return replace(outcome, calibration=how).noting([(DependentRowsWarning, text)])
 

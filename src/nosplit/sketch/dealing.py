@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from nosplit._support.types import Index
 from nosplit.errors import InputError
 
-__all__ = ["Deal", "Layout", "block_length", "deal_of", "layout_of", "pilot_size"]
+__all__ = [
+    "Deal",
+    "Layout",
+    "block_length",
+    "deal_of",
+    "exchanged_block",
+    "layout_of",
+    "pilot_size",
+]
 
 # Up to here the permutation is a table; beyond, it is computed.
 TABLE = 1 << 16
@@ -170,6 +178,18 @@ def pilot_size(n: int) -> int:
 def block_length(lag: int, n: int) -> int:
     """Rows dealt together where rows depend on one another up to a lag, of samples of n rows."""
     return 1 if lag == 0 else max(1, min(BLOCK_LAGS * lag, n // FEWEST_BLOCKS))
+
+
+def exchanged_block(lag: int, suspected: bool, n: int, m: int) -> int:
+    """Rows that change places together where rows of samples of n and m depend on one another.
+
+    Several times as many as the dependence reaches. Samples that are only suspected have blocks,
+    too, unless sizes are so different that many rows would be lost.
+    """
+    least = min(n, m)
+    if suspected and max(n, m) <= 2 * least:
+        return max(1, min(BLOCK_LAGS, 2 * least // FEWEST_BLOCKS))
+    return max(1, BLOCK_LAGS * lag)
 
 
 def layout_of(

@@ -238,7 +238,7 @@ def test_all_tests_take_tensors_against_numpy():
 
 
 def test_streams_take_tensors_against_numpy():
-    x, y = (rows.astype(np.float32) for rows in samples(300))
+    x, y = (rows.astype(np.float32) for rows in samples(400))
     short = tensors(x, y, kind=torch.bfloat16)
     x, y = (rows.float().numpy() for rows in short)
     short[0].requires_grad_()

@@ -23,7 +23,7 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import run, sees_all
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.pairs.pairing import Blocks, Complete, units_in_pairs
-from nosplit.sketch.dealing import BLOCK_LAGS
+from nosplit.sketch.dealing import exchanged_block
 
 __all__ = ["test_pairs"]
 
@@ -45,7 +45,7 @@ def test_pairs(
     series = (x - y,) if asked.paired else (x, y)
     lag = max(map(correlated_rows, series))
     suspected = not lag and perhaps_correlated(*series)
-    block = BLOCK_LAGS * lag if lag and plan.flips else 1
+    block = exchanged_block(lag, suspected, len(x), len(y)) if plan.flips else 1
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
     with naming(x=x, y=y):
@@ -69,7 +69,7 @@ def test_pairs(
                 outcome = outcome.noting(unequal_caveats(outcome, n_units))
     outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
     outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
-    outcome = perhaps_dependent(outcome) if suspected else outcome
+    outcome = perhaps_dependent(outcome, block) if suspected else outcome
     tested = Tested(outcome, kernels, n_units, n_used, data.encoding, recipe.default)
     return tested.result(TWO_SAMPLE, n_rows, data.columns)
 

@@ -45,7 +45,7 @@ from nosplit.kernels.derived.eigenbases import SCALE_ROWS, spread_out
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Sketch, units_in_pairs
 from nosplit.pairs.statistics import DrawnStatistics, Seen
-from nosplit.sketch.dealing import BLOCK_LAGS
+from nosplit.sketch.dealing import exchanged_block
 
 __all__ = ["Placed", "tensor_test"]
 
@@ -186,7 +186,7 @@ def _by_pairs(
     series = (x - y,) if asked.paired else (x, y)
     lag = lag_of(*series)
     suspected = not lag and perhaps_series(*series)
-    block = BLOCK_LAGS * lag if lag and plan.flips else 1
+    block = exchanged_block(lag, suspected, len(x), len(y)) if plan.flips else 1
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
     tiny = len(x) <= FEW_SWAPS and not asked.paired
@@ -202,7 +202,7 @@ def _by_pairs(
         n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
     outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
     outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
-    outcome = perhaps_dependent(outcome) if suspected else outcome
+    outcome = perhaps_dependent(outcome, block) if suspected else outcome
     tested = Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
     return tested.result(TWO_SAMPLE, n_rows, placed.columns)
 

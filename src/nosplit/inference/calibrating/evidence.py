@@ -14,7 +14,7 @@ import numpy as np
 from nosplit._support.changes import Change, Described
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
-from nosplit.inference.calibrating.ranking import hedged, rank_draws, without_rounding
+from nosplit.inference.calibrating.ranking import hedged, rank_draws
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
@@ -23,6 +23,8 @@ from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 TAIL = 0.1
 # A spread of draws that is rounding.
 ALIKE = 1e-9
+# Bits of a covariance that do not depend on the order of sums.
+BITS = 40
 # Statistics of a column of numbers: cumulative, bin by bin, place and spread.
 NUMBER = 3
 
@@ -61,12 +63,21 @@ class ColumnEvidence(Described):
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     """The evidence under every draw; `Adaptive` joins all kinds there are."""
     seen = drawn.flat_tau.size or drawn.columns is not None
-    drawn = replace(drawn, cov=without_rounding(drawn.cov))
+    drawn = replace(drawn, cov=_without_rounding(drawn.cov))
     if drawn.flat_cov.size:
-        drawn = replace(drawn, flat_cov=without_rounding(drawn.flat_cov))
+        drawn = replace(drawn, flat_cov=_without_rounding(drawn.flat_cov))
     if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
     return Flips(hedged(np.stack(list(kinds_of(method, drawn).values()))))
+
+
+def _without_rounding(cov: Array) -> Array:
+    """A covariance matrix to 40 bits: the same, to the last bit, whichever draw was the data.
+
+    Where it is nearly singular, the last bits decide which kernels are in the learned combination.
+    """
+    size, power = np.frexp(cov)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(size, BITS)), power - BITS))
 
 
 def kinds_of(

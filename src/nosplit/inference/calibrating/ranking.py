@@ -10,10 +10,7 @@ from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative
 from nosplit.methods._base import above_chance, in_deviations
 from nosplit.methods.normal.laws import Flips, counted_from
 
-__all__ = ["drawn_evidence", "hedged", "rank_draws", "ranks", "without_rounding"]
-
-# Bits of a covariance that do not depend on the order of sums.
-BITS = 40
+__all__ = ["drawn_evidence", "hedged", "rank_draws", "ranks"]
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
@@ -62,15 +59,6 @@ def hedged(evidence: Array) -> Array:
     by_kind = np.sort(np.stack([ranks(kind) for kind in evidence]), axis=0)
     score = (evidence.shape[1] / by_kind).sum(axis=0)
     return np.asarray(-np.log(ranks(score) / evidence.shape[1]))
-
-
-def without_rounding(cov: Array) -> Array:
-    """A covariance matrix to 40 bits: the same, to the last bit, whichever draw was the data.
-
-    Where it is nearly singular, the last bits decide which kernels are in the learned combination.
-    """
-    size, power = np.frexp(cov)
-    return np.asarray(np.ldexp(np.rint(np.ldexp(size, BITS)), power - BITS))
 
 
 def ranks(values: Array) -> NDArray[np.int_]:
