@@ -101,7 +101,8 @@ class DependentRowsWarning(NosplitWarning):
     too often. Tests of two samples exchange blocks of rows instead, and say that the result is
     approximate, or that there are too few blocks: also where rows are few and only look a little
     alike, as in one of a hundred samples of independent rows. Other tests leave the p-value what it
-    would be there, and do not call it exact. For a test of fit say `dependent=True`, or thin the chain.
+    would be there, and do not call it exact. For a test of fit say `dependent=True`, or thin the
+    chain.
     """
 
 
