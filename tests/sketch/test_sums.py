@@ -84,11 +84,13 @@ def test_products_of_runs_against_numpy():
 
     rng = np.random.default_rng(0)
     places = rng.integers(0, 9, (5, 1500)).astype(np.uint8)
-    cells = np.sort(rng.integers(0, 4, 1500)).astype(np.int32)  # runs of one cell, and longer ones
-    scores = rng.integers(-1448, 1449, (5, 9, 2)).astype(np.float64)
+    # Runs of a cell that are shorter and longer than those that are summed at once.
+    cells = np.sort(rng.choice(4, 1500, p=[0.5, 0.3, 0.15, 0.05])).astype(np.int32)
+    scores = rng.integers(-1448, 1449, (5, 9, 2)).astype(np.int32)
     pairs = np.column_stack(np.triu_indices(5, 1))
     found = np.zeros((4, 43), np.int64)
-    add_pairs(places, cells, scores, pairs, 3, found)
+    words = (scores[..., 1] << 16) | (scores[..., 0] & 0xFFFF)
+    add_pairs(places, cells, words, pairs, 3, found)
     row = scores[np.arange(5), places.T]
     both = np.einsum("npi,npj->npij", row[:, pairs[:, 0]], row[:, pairs[:, 1]]).reshape(1500, 40)
     expected = [both[cells == c].sum(axis=0) for c in range(4)]

@@ -8,8 +8,10 @@ cells, in memory, in files and on clusters, in any order of reading.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +75,8 @@ class Deal:
 
     def cell_of(self, first: int, count: int) -> NDArray[np.int32]:
         """Cells of the rows first…first + count - 1; from `cells` on for pilot rows."""
+        if self._computed:
+            return self._dealt(first, count, self.c, np.int32)
         return np.asarray(self.places(first, count) // self.c, dtype=np.int32)
 
     def places(self, first: int, count: int) -> Index:
@@ -84,10 +88,21 @@ class Deal:
             return self.block_places[rows // self.block] * self.block + rows % self.block
         if self.n <= TABLE:
             return _permutation(self.n, self.key)[first : first + count]
-        from nosplit._support.loops.dealing import permuted
+        if self._computed:
+            return self._dealt(first, count, 1, np.int64)
+        return self._walked(np.arange(first, first + count, dtype=np.uint64), self._after)
 
-        out = np.empty(count, np.int64)
-        permuted(first, self.n, self.bits, self.constants, out)
+    @property
+    def _computed(self) -> bool:
+        """Whether places are computed by a compiled loop, of 32 bits."""
+        return self.key is not None and self.block == 1 and TABLE < self.n <= 1 << 32
+
+    def _dealt(self, first: int, count: int, c: int, kind: Any) -> NDArray[Any]:
+        """Places divided by c."""
+        from nosplit._support.loops.dealing import dealt
+
+        out = np.empty(count, kind)
+        dealt(first, self.n, self.bits, self.constants.astype(np.uint32), c, out)
         return out
 
     def pilot_rows(self) -> Index:
@@ -104,10 +119,27 @@ class Deal:
             return np.asarray(blocks * self.block + places % self.block)
         if self.n <= TABLE:
             return np.argsort(_permutation(self.n, self.key))[places]
-        rows = self._before(places.astype(np.uint64))
-        while (beyond := rows >= self.n).any():  # cycle walking, backwards
-            rows[beyond] = self._before(rows[beyond])
-        return rows.astype(np.int64)
+        return self._walked(places.astype(np.uint64), self._before)
+
+    def _walked(
+        self,
+        values: NDArray[np.uint64],
+        step: Callable[[NDArray[np.uint64]], NDArray[np.uint64]],
+    ) -> Index:
+        """One step of a bijection, and more where it leads beyond n - 1 (cycle walking)."""
+        values = step(values)
+        while (beyond := values >= self.n).any():
+            values[beyond] = step(values[beyond])
+        return values.astype(np.int64)
+
+    def _after(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """One bijection of all numbers of so many bits, of these values."""
+        mask = np.uint64((1 << self.bits) - 1)
+        half = np.uint64((self.bits + 1) // 2)
+        for added, factor in self.constants:
+            values = (((values + added) & mask) * factor) & mask
+            values = values ^ (values >> half)
+        return values
 
     def _before(self, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """The numbers that the bijection of all numbers of so many bits turns into these values."""

@@ -230,9 +230,15 @@ class SketchMap:
         return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
 
     @cached_property
-    def score_steps(self) -> Array:
+    def score_steps(self) -> NDArray[np.int32]:
         """The scores in steps, whole numbers whose products are in steps of a sum, (p, bins, 2)."""
-        return np.asarray(np.rint(self.scores * np.sqrt(STEP)), dtype=np.float64)
+        return np.asarray(np.rint(self.scores * np.sqrt(STEP)), dtype=np.int32)
+
+    @cached_property
+    def score_words(self) -> NDArray[np.int32]:
+        """The two scores of every bin as halves of one word, the second above, (p, bins)."""
+        low, high = self.score_steps[..., 0], self.score_steps[..., 1]
+        return (high << 16) | (low & 0xFFFF)
 
     @cached_property
     def scores(self) -> NDArray[np.float32]:

@@ -19,19 +19,15 @@ from nosplit.sketch.maps import STEP, SketchMap
 
 __all__ = [
     "BLOCK",
-    "MULTIPLE",
     "TOO_FAR",
     "CellSums",
     "NumberColumn",
-    "padded_rows",
     "sketch_rows",
     "total_of",
 ]
 
 # Rows dealt at once, and waves that are in the cache together.
 BLOCK, WAVES = 32_768, 65_536
-# Rows of a product are a multiple of this, so that none of them is computed by another loop.
-MULTIPLE = 64
 # Said where no single value is to blame: those of a column are finite before they are scaled.
 TOO_FAR = (
     "Values of rows are not finite, or so far apart in a column that they are not once it has unit "
@@ -89,8 +85,7 @@ class CellSums:
             self._add(sketch, rows[start : start + BLOCK], cells[start : start + BLOCK])
 
     def _add(self, sketch: SketchMap, rows: NDArray[Any], cells: NDArray[Any]) -> None:
-        order = _by_cell(cells, len(self.features))
-        cells = cells[order]
+        order, cells = _by_cell(cells, len(self.features))
         places = np.empty((len(sketch.bins), len(order)), np.uint8)
         room = _scratch_space(sketch)
         for part in _parts(len(order), len(room[0])):
@@ -116,7 +111,7 @@ class CellSums:
         if sketch.bins:
             edges, _, *bins = sketch.edges
             bin_places(rows, edges, *bins, places)
-        scaled, turns = (part[: padded_rows(len(rows))] for part in room)
+        scaled, turns = (part[: len(rows)] for part in room)
         if not standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled):
             raise NonFiniteError(TOO_FAR)
         projected(scaled, sketch.projected_turns, turns)
@@ -134,9 +129,8 @@ class CellSums:
         """
         from nosplit._support.loops.sketch import rows_of_columns, standardised_column
 
-        order = _by_cell(cells, len(self.features))
-        cells, n = cells[order], len(order)
-        table = sketch.edges
+        order, cells = _by_cell(cells, len(self.features))
+        n, table = len(order), sketch.edges
         places = np.empty((len(sketch.bins), n), np.uint8)
         scaled = np.empty((sketch.p, n), np.float32)
         none = np.zeros(0), np.zeros(0, np.uint8), np.zeros(2), np.zeros(0, np.uint8)
@@ -150,11 +144,10 @@ class CellSums:
                 raise NonFiniteError(TOO_FAR)
         rows, turns = _scratch_space(sketch)
         for part in _parts(n, len(rows)):
-            some = scaled[:, part]
-            rows_of_columns(some, rows[: some.shape[1]])
-            padded = padded_rows(some.shape[1])
-            projected(rows[:padded], sketch.projected_turns, turns[:padded])
-            self._add_features(sketch, rows, turns, cells[part])
+            some, room = rows[: part.stop - part.start], turns[: part.stop - part.start]
+            rows_of_columns(scaled[:, part], some)
+            projected(some, sketch.projected_turns, room)
+            self._add_features(sketch, some, room, cells[part])
         self._add_places(sketch, places, cells)
 
     def _add_features(
@@ -185,7 +178,7 @@ class CellSums:
             return
         add_bins(places, cells, sketch.edges.starts, self.bins)
         first = sketch.n_features - 4 * len(sketch.pairs)
-        add_pairs(places, cells, sketch.score_steps, sketch.pairs, first, self.features)
+        add_pairs(places, cells, sketch.score_words, sketch.pairs, first, self.features)
 
 
 def _parts(n: int, size: int) -> Iterator[slice]:
@@ -197,21 +190,17 @@ def _parts(n: int, size: int) -> Iterator[slice]:
 def _scratch_space(sketch: SketchMap) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Space for standardised rows and for their turns: new pages are dear."""
     waves = sketch.projected_turns.shape[1]
-    rows = padded_rows(min(4096, max(256, WAVES // max(1, waves))))
-    return np.zeros((rows, sketch.p), np.float32), np.empty((rows, waves), np.float32)
+    rows = min(4096, max(256, WAVES // max(1, waves)))
+    return np.empty((rows, sketch.p), np.float32), np.empty((rows, waves), np.float32)
 
 
-def padded_rows(n: int) -> int:
-    """Rows of a product of n rows, the last of which are of no account."""
-    return -(-n // MULTIPLE) * MULTIPLE
+def _by_cell(cells: NDArray[Any], count: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Rows in the order of their cells, and these, without those beyond the last cell."""
+    from nosplit._support.loops.dealing import by_cell
 
-
-def _by_cell(cells: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Order in which rows of a cell follow one another, without those beyond the last cell."""
-    # Numbers of 16 bits are sorted by their digits, several times as fast.
-    keys = cells.astype(np.uint16) if count < 1 << 16 and cells.max(initial=0) < 1 << 16 else cells
-    order = np.argsort(keys, kind="stable")
-    return np.asarray(order[: int(np.count_nonzero(cells < count))])
+    order, ordered = np.empty((2, len(cells)), np.int32)
+    n = by_cell(np.asarray(cells, dtype=np.int32), count, order, ordered)
+    return order[:n], ordered[:n]
 
 
 class Dealt(Protocol):

@@ -1,4 +1,4 @@
-"""The inner loops on rows: their base quantities, and their order.
+"""The inner loops on rows: their base quantities, products with matrices, and their order.
 
 Every built-in kernel depends on two rows through one base quantity: squared distance, L1 distance
 or inner product.
@@ -15,6 +15,7 @@ __all__ = [
     "L1",
     "SQ",
     "mend_sq",
+    "product",
     "riffle",
     "tile_l1",
     "tile_sq",
@@ -159,3 +160,42 @@ def riffle(
         else:
             out[i] = rest[position - dealt]
         position += step
+
+
+@compiled
+def product(a: Any, b: Any, out: Any) -> None:
+    """Write a @ b, (n, p) and (p, m) of one type, into `out`.
+
+    Libraries of linear algebra add up the terms of an entry in an order that depends on where it
+    stands, and on the processor: rows of one batch would differ in their last bit from the same
+    rows in another. Here an entry has its terms in their order, two rows and four terms at a time.
+    """
+    n, p = a.shape
+    m = b.shape[1]
+    even, fours = n - n % 2, p - p % 4
+    for i in range(0, even, 2):
+        u, v = out[i], out[i + 1]
+        for j in range(m):
+            u[j] = 0.0
+            v[j] = 0.0
+        for k in range(0, fours, 4):
+            u0, u1, u2, u3 = a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3]
+            v0, v1, v2, v3 = a[i + 1, k], a[i + 1, k + 1], a[i + 1, k + 2], a[i + 1, k + 3]
+            b0, b1, b2, b3 = b[k], b[k + 1], b[k + 2], b[k + 3]
+            for j in range(m):
+                c0, c1, c2, c3 = b0[j], b1[j], b2[j], b3[j]
+                u[j] = (((u[j] + u0 * c0) + u1 * c1) + u2 * c2) + u3 * c3
+                v[j] = (((v[j] + v0 * c0) + v1 * c1) + v2 * c2) + v3 * c3
+        for k in range(fours, p):
+            u0, v0, b0 = a[i, k], a[i + 1, k], b[k]
+            for j in range(m):
+                u[j] += u0 * b0[j]
+                v[j] += v0 * b0[j]
+    for i in range(even, n):
+        u = out[i]
+        for j in range(m):
+            u[j] = 0.0
+        for k in range(p):
+            u0, b0 = a[i, k], b[k]
+            for j in range(m):
+                u[j] += u0 * b0[j]

@@ -1,4 +1,4 @@
-"""A keyed permutation of 0…n-1, computed on the fly; random labels, and sums under them."""
+"""A keyed permutation of 0…n-1, computed on the fly; rows by cell; random labels and their sums."""
 
 from __future__ import annotations
 
@@ -6,54 +6,88 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.loops.jit import compiled
+from nosplit._support.loops.jit import compiled, compiled_inner
 
-__all__ = ["chosen", "chosen_inside", "permuted", "sums_by_sample", "sums_inside"]
+__all__ = ["ROUNDS", "by_cell", "chosen", "chosen_inside", "dealt", "sums_by_sample", "sums_inside"]
 
-# Numbers whose next steps are taken together.
-SOME = 1024
+# Numbers whose next steps are taken together, and rounds of a step: as many as there are constants.
+SOME, ROUNDS = 1024, 6
 
 
-@compiled
-def _mixed(value: np.uint64, bits: np.uint64, mask: np.uint64, constants: Any) -> np.uint64:
+@compiled_inner
+def _mixed(value: Any, half: Any, mask: Any, constants: Any) -> Any:
     """One bijection of the numbers of so many bits: add, multiply by an odd number, fold."""
-    half = (bits + np.uint64(1)) >> np.uint64(1)
-    for k in range(len(constants)):
-        value = (value + constants[k, 0]) & mask
-        value = (value * constants[k, 1]) & mask
-        value = value ^ (value >> half)
+    for k in range(ROUNDS):
+        value = np.uint32(np.uint32(value + constants[k, 0]) & mask)
+        value = np.uint32(np.uint32(value * constants[k, 1]) & mask)
+        value = np.uint32(value ^ np.uint32(value >> half))
     return value
 
 
 @compiled
-def permuted(first: int, n: int, bits: int, constants: Any, out: Any) -> None:
-    """Write π(first), π(first + 1), … into `out`.
+def dealt(first: int, n: int, bits: int, constants: Any, c: int, out: Any) -> None:
+    """Write π(first) // c, π(first + 1) // c, … into `out`, of a permutation of n ≤ 2^32 numbers.
 
     The bijection is one of 0…2^bits - 1; where it leads beyond n - 1 it is taken again, which ends
-    below n after fewer than two steps on average (cycle walking).
+    below n after fewer than two steps on average (cycle walking). Words of 32 bits are enough: what
+    is above them never comes back down.
     """
-    b = np.uint64(bits)
-    mask = (np.uint64(1) << b) - np.uint64(1)
-    most = np.uint64(n)
+    half, mask = np.uint32((bits + 1) >> 1), np.uint32((1 << bits) - 1)
+    last, inverse = np.uint32(n - 1), 1.0 / c
+    values, again = np.empty(SOME, np.uint32), np.empty(SOME, np.uint32)
+    beyond = np.empty(SOME, np.uint32)
     # Steps of many numbers at once, and again of those that lead beyond: loops that vectorise.
-    for i in range(len(out)):
-        out[i] = _mixed(np.uint64(first + i), b, mask, constants)
-    beyond, values = np.empty(SOME, np.int64), np.empty(SOME, np.uint64)
     for start in range(0, len(out), SOME):
+        number, begin = min(SOME, len(out) - start), np.uint32(first + start)
+        for i in range(number):
+            values[i] = _mixed(np.uint32(begin + np.uint32(i)), half, mask, constants)
         count = 0
-        for i in range(start, min(start + SOME, len(out))):
+        for i in range(number):
             beyond[count] = i
-            count += 1 if np.uint64(out[i]) >= most else 0
+            count += 1 if values[i] > last else 0
         while count:
             for k in range(count):
-                values[k] = _mixed(np.uint64(out[beyond[k]]), b, mask, constants)
+                again[k] = values[beyond[k]]
+            for k in range(count):
+                again[k] = _mixed(again[k], half, mask, constants)
             left = 0
             for k in range(count):
                 i = beyond[k]
-                out[i] = values[k]
+                values[i] = again[k]
                 beyond[left] = i
-                left += 1 if values[k] >= most else 0
+                left += 1 if again[k] > last else 0
             count = left
+        own = out[start : start + number]
+        for i in range(number):  # a product in place of a division, one off at the most
+            value = np.float64(values[i])
+            part = np.floor(value * inverse)
+            rest = value - part * c
+            part += 1.0 if rest >= c else 0.0
+            part -= 1.0 if rest < 0.0 else 0.0
+            own[i] = np.int64(part)
+
+
+@compiled
+def by_cell(cells: Any, count: int, order: Any, ordered: Any) -> Any:
+    """Rows in the order of their cells, and these; rows of cells from `count` on are left out.
+
+    Returns how many rows there are.
+    """
+    starts = np.zeros(count + 1, np.int64)
+    for i in range(len(cells)):
+        if cells[i] < count:
+            starts[cells[i] + 1] += 1
+    for k in range(count):
+        starts[k + 1] += starts[k]
+    total = starts[count]
+    for i in range(len(cells)):
+        k = cells[i]
+        if k < count:
+            at = starts[k]
+            order[at] = i
+            ordered[at] = k
+            starts[k] = at + 1
+    return total
 
 
 @compiled

@@ -31,7 +31,7 @@ FAR = 2.0**20
 LARGEST = np.finfo(np.float64).max
 # Rows whose bins are looked for together; and rows of a cell whose numbers are summed before they
 # are added to its sums, and whose products are.
-SOME, RUN, PRODUCTS = np.uint64(1024), 1024, 64
+SOME, RUN, PRODUCTS = np.uint64(1024), 1024, 512
 
 
 @compiled
@@ -283,37 +283,44 @@ def add_bins(places: Any, cells: Any, starts: Any, counts: Any) -> None:
         first = last
 
 
-@compiled_fast
-def add_pairs(places: Any, cells: Any, scores: Any, pairs: Any, start: int, sums: Any) -> None:
+@compiled
+def add_pairs(places: Any, cells: Any, words: Any, pairs: Any, start: int, sums: Any) -> None:
     """Add products of the scores of pairs of columns, as `add_waves` does waves.
 
-    `scores[j, place]` are the two scores of a bin of column j, whole numbers of eleven bits: their
-    products and sums are exact in float64, whatever their order. Each pair has four products.
+    `words[j, place]` has the two scores of a bin of column j, whole numbers of eleven bits and a
+    sign, one in each half of a word: sums of some hundred of their products are below 2^31. Each
+    pair has four products.
     """
-    own = np.zeros((len(places), 2, PRODUCTS))
+    both = np.empty(PRODUCTS, np.int32)
+    low, high = np.empty((2, len(places), PRODUCTS), np.int32)
     first = 0
     while first < len(cells):
         last = _end_of_run(cells, first, PRODUCTS)
-        count = -(-(last - first) // 16) * 16  # whole vectors
+        number = last - first
+        count = -(-number // 8) * 8  # whole vectors
         for j in range(len(places)):
-            for r in range(last - first):
-                both = scores[j, places[j, first + r]]
-                own[j, 0, r], own[j, 1, r] = both[0], both[1]
-            own[j, :, last - first : count] = 0.0
+            word, place, a, b = words[j], places[j, first:last], low[j], high[j]
+            for r in range(number):
+                both[r] = word[np.uint64(place[r])]
+            for r in range(number):
+                a[r] = np.int16(both[r])
+                b[r] = both[r] >> np.int32(16)
+            a[number:count] = 0
+            b[number:count] = 0
         into = sums[np.uint32(cells[first])]
         for f in range(len(pairs)):
-            left, right = own[pairs[f, 0]], own[pairs[f, 1]]
-            a, b, c, d = left[0], left[1], right[0], right[1]
-            ac = ad = bc = bd = 0.0
+            i, j = pairs[f, 0], pairs[f, 1]
+            a, b, c, d = low[i], high[i], low[j], high[j]
+            ac = ad = bc = bd = np.int32(0)
             for r in range(count):
-                ac += a[r] * c[r]
-                ad += a[r] * d[r]
-                bc += b[r] * c[r]
-                bd += b[r] * d[r]
-            into[start + 4 * f] += np.int64(ac)
-            into[start + 4 * f + 1] += np.int64(ad)
-            into[start + 4 * f + 2] += np.int64(bc)
-            into[start + 4 * f + 3] += np.int64(bd)
+                ac = np.int32(ac + np.int32(a[r] * c[r]))
+                ad = np.int32(ad + np.int32(a[r] * d[r]))
+                bc = np.int32(bc + np.int32(b[r] * c[r]))
+                bd = np.int32(bd + np.int32(b[r] * d[r]))
+            into[start + 4 * f] += ac
+            into[start + 4 * f + 1] += ad
+            into[start + 4 * f + 2] += bc
+            into[start + 4 * f + 3] += bd
         first = last
 
 

@@ -22,7 +22,7 @@ from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.kernels.derived.frequencies import projected
 from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import STEP, SketchMap, fit_map
-from nosplit.sketch.sums import CellSums, padded_rows
+from nosplit.sketch.sums import CellSums
 
 __all__ = ["CellWitness", "UnitCells", "map_for", "noise_of_cells", "noise_of_rows"]
 
@@ -73,7 +73,7 @@ class CellWitness:
 
         sketch, n = self.map, len(rows)
         F = sketch.n_waves
-        scaled = np.zeros((padded_rows(n), sketch.p), np.float32)
+        scaled = np.empty((n, sketch.p), np.float32)
         standardised_rows(rows, sketch.order, sketch.center, sketch.scale, scaled)
         turns = projected(scaled, sketch.turns)
         if len(sketch.hashed):
@@ -84,7 +84,7 @@ class CellWitness:
         at = 2 * F + len(sketch.coordinates)
         linear = STEP * self.weights[2 * F : at]
         columns = sketch.places[sketch.coordinates]
-        found += scaled[:n, columns].astype(np.float64) @ linear
+        found += scaled[:, columns].astype(np.float64) @ linear
         if sketch.others:
             found += sketch.at_landmarks(np.asarray(rows, np.float64)) @ self.weights[at:]
         return found

@@ -10,6 +10,7 @@ import numpy as np
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.kernels._base import Kernel, Rows
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.kernels.families import Gaussian
 
 __all__ = [
@@ -72,7 +73,9 @@ class Eigenbasis:
     def features(self, rows: Rows) -> Array:
         """Features of rows, (n, R)."""
         scaled = np.asarray(rows / self.scales)
-        return np.asarray(self.kernel.tile(scaled, self.landmarks) @ self.turn - self.centre)
+        return np.asarray(
+            projected(self.kernel.tile(scaled, self.landmarks), self.turn) - self.centre
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Eigenbasis):

@@ -62,8 +62,14 @@ def turns_by_spread(turns: Array, spread: Array) -> NDArray[np.float32]:
 
 
 def projected(rows: NDArray[Any], onto: NDArray[Any], out: NDArray[Any] | None = None) -> Any:
-    """Products of rows and columns; one column without a matrix product, three times as slow."""
-    return (np.multiply if rows.shape[1] == 1 else np.matmul)(rows, onto, out=out)
+    """Products of rows and columns: those of a row are the same whichever rows are beside it."""
+    if rows.shape[1] == 1:
+        return np.multiply(rows, onto, out=out)
+    from nosplit._support.loops.bases import product
+
+    out = np.empty((len(rows), onto.shape[1]), rows.dtype) if out is None else out
+    product(np.ascontiguousarray(rows), np.ascontiguousarray(onto), out)
+    return out
 
 
 def has_frequencies(kernel: Any) -> bool:

@@ -22,13 +22,11 @@ from nosplit.kernels.derived.eigenbases import (
     fit_eigenbasis,
     spread_out,
 )
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.kernels.derived.orders import sorted_rows
 from nosplit.kernels.on_columns import Mixed, OnColumns
 
 __all__ = ["FittedSpectral", "Spectral", "fitted_kernel", "needs_fitting"]
-
-# Rows of a product of matrices are a multiple of this.
-MULTIPLE = 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,22 +108,14 @@ class FittedSpectral(Spectral):
 
     def features(self, rows: Rows) -> Array:
         """Numbers of rows, (n, R), whose inner products are the kernel."""
-        return self._padded(rows)[: len(rows)]
-
-    def _padded(self, rows: Rows) -> Array:
-        """The same of so many rows more that no product of matrices ends in a loop of its own.
-
-        What comes of a row is then the same to the last bit, whichever rows are beside it.
-        """
         if self.basis is None:
             raise InputError(f"{self!r} must come from `Spectral.fit`, got no eigenvectors.")
-        more = np.zeros((-len(rows) % MULTIPLE, rows.shape[1]))
         gains = self.basis.gains([(self.regularisation, 1.0)])[:, 0]
-        return np.asarray(self.basis.features(np.concatenate([rows, more])) * np.sqrt(gains))
+        return np.asarray(self.basis.features(rows) * np.sqrt(gains))
 
     def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
         if layout == "tile":
-            return np.asarray((self._padded(a) @ self._padded(b).T)[: len(a), : len(b)])
+            return np.asarray(projected(self.features(a), self.features(b).T))
         return np.asarray(np.einsum("ij,ij->i", self._once(a), self._once(b)))
 
     def _once(self, rows: Rows) -> Array:

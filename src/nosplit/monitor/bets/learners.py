@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
+from nosplit.kernels.derived.frequencies import projected
 from nosplit.monitor.bets.maps import JOINT, SCORES, BetMap
-from nosplit.sketch.sums import MULTIPLE, padded_rows
 
 __all__ = [
     "MEMORIES",
@@ -229,18 +229,12 @@ class Witnesses:
 
     def payoffs(self, differences: NDArray[np.float32], bet_map: BetMap, columns: bool) -> Array:
         """Payoffs in (-1, 1) of each learner, (pairs, learners): odd when rows are swapped."""
-        n = len(differences)
-        padded = differences
-        if n % MULTIPLE:  # so that each row is computed alike, whatever their number
-            padded = np.zeros((padded_rows(n), differences.shape[1]), np.float32)
-            padded[:n] = differences
-        M = len(self.columns)
-        joint = bet_map.jointly(padded)
-        parts = [(joint @ self.joint).reshape(len(padded), M, -1)]
+        n, M = len(differences), len(self.columns)
+        parts = [projected(bet_map.jointly(differences), self.joint).reshape(n, M, -1)]
         if columns:
-            each = _by_column(padded, bet_map)
+            each = _by_column(differences, bet_map)
             parts.append(np.einsum("npk,mpk->nmp", each, self.columns))
-        scores = np.concatenate(parts, axis=2)[:n]
+        scores = np.concatenate(parts, axis=2)
         return np.tanh(scores.reshape(n, -1).astype(np.float64))
 
 

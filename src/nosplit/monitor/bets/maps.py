@@ -14,7 +14,6 @@ from nosplit.data.tables.fit_encoding import robust_scale
 from nosplit.kernels.derived.frequencies import has_frequencies, projected
 from nosplit.sketch.bins import MOST_BINS, ColumnBins, dependent_pairs
 from nosplit.sketch.maps import SketchMap, fit_map
-from nosplit.sketch.sums import padded_rows
 
 __all__ = ["JOINT", "SCORES", "BetMap", "fit_bet_map"]
 
@@ -134,16 +133,16 @@ class BetMap:
         from nosplit._support.loops.sketch import add_phases, standardised_rows
 
         sketch, n = self.sketch, len(rows)
-        scaled = np.zeros((padded_rows(n), self.p), np.float32)
+        scaled = np.empty((n, self.p), np.float32)
         standardised_rows(rows, np.arange(self.p), sketch.center, 1.0 / sketch.spread, scaled)
         turns = projected(scaled, self.turns)
         if len(sketch.hashed):
             places = sketch.places[sketch.hashed]
             add_phases(rows, sketch.hashed, places, sketch.phases, turns)
         out = np.zeros((n // size, self.n_features), np.float32)
-        add_row_waves(turns[:n], size, sketch.n_waves, out)
+        add_row_waves(turns, size, sketch.n_waves, out)
         known = self._places(rows), self.numbers, self.scores, sketch.pairs
-        add_columns(scaled[:n], *known, size, self.n_waves, out)
+        add_columns(scaled, *known, size, self.n_waves, out)
         return out
 
 

@@ -19,7 +19,7 @@ from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
 from nosplit.sketch.order import blocks_alike
-from nosplit.sketch.sums import padded_rows, total_of
+from nosplit.sketch.sums import total_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens, whole_units
 
@@ -75,14 +75,11 @@ class SteinSums:
     def _add(self, sketch: SteinMap, rows: Array, scores: Array, cells: NDArray[Any]) -> None:
         from nosplit._support.loops.families import add_rounded, add_stein_waves
 
-        n, gains = len(rows), STEP / sketch.scales
-        # Rows of products are a multiple of a number: none is then computed by another loop.
-        padded = np.zeros((2, padded_rows(n), sketch.p))
-        padded[0, :n] = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
-        padded[1, :n] = scores
-        turns = projected(padded[0].astype(np.float32), sketch.turns)
-        along = projected(padded[1], sketch.directions)
-        angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))[:n]
+        gains = STEP / sketch.scales
+        scaled = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
+        turns = projected(scaled.astype(np.float32), sketch.turns)
+        along = projected(np.asarray(scores, dtype=np.float64), sketch.directions)
+        angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))
         waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
         add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)
         low = sketch.low_orders(rows, scores)

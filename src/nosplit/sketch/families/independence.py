@@ -27,7 +27,6 @@ from nosplit.kernels.derived.frequencies import (
 from nosplit.kernels.derived.orders import column_order
 from nosplit.kernels.derived.tensor import Tensor
 from nosplit.sketch.maps import STEP, linear_columns, spread_of
-from nosplit.sketch.sums import padded_rows
 
 __all__ = ["Factor", "TensorMap", "fit_tensor_map"]
 
@@ -177,10 +176,9 @@ class VariableWaves:
 
     def numbers(self, rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Real and imaginary parts of the numbers of rows, (n, W)."""
-        n = len(rows)
-        scaled = np.zeros((padded_rows(n), self.variable.p), np.float32)
-        scaled[:n] = np.clip((rows - self.variable.center) / self.variable.spread, -FAR, FAR)
-        turns = projected(scaled, self.turns)[:n]
+        spreads = (rows - self.variable.center) / self.variable.spread
+        scaled = np.asarray(np.clip(spreads, -FAR, FAR), dtype=np.float32)
+        turns = projected(scaled, self.turns)
         columns, multipliers = self.phases
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
@@ -194,12 +192,12 @@ class VariableWaves:
             where = slice(start, start + len(factor))
             start = where.stop
             if factor.real:
-                real[:, where], imaginary[:, where] = self._values(factor, rows, scaled)[:n], 0.0
+                real[:, where], imaginary[:, where] = self._values(factor, rows, scaled), 0.0
         return real, imaginary
 
     def _values(self, factor: Factor, rows: NDArray[Any], scaled: NDArray[np.float32]) -> Array:
         if factor.kernel is None:
-            values = scaled @ factor.projections
+            values = projected(scaled.astype(np.float64), factor.projections)
         else:
             landmarks = self.variable.landmarks[: len(factor)]
             values = factor.kernel.tile(rows, landmarks) / self.variable.scale(factor.kernel)

@@ -60,7 +60,7 @@ class DeviceMap:
     @cached_property
     def scores(self) -> torch.Tensor:
         """Two scores of every bin of every column in steps, (p, bins, 2)."""
-        return self._on(self.map.score_steps.astype(np.int32))
+        return self._on(self.map.score_steps)
 
     @cached_property
     def products(self) -> tuple[torch.Tensor, torch.Tensor]:
