@@ -10,7 +10,11 @@ import numpy as np
 
 from nosplit._support.types import Array
 
-__all__ = ["ColumnDraws", "DrawnStatistics", "Seen"]
+__all__ = ["CUMULATIVE", "FINE", "PLACE", "SPREAD", "ColumnDraws", "DrawnStatistics", "Seen"]
+
+# What statistics show of a column: shares of rows below thresholds, or in bins; where a column of
+# numbers lies, and how wide it is.
+CUMULATIVE, FINE, PLACE, SPREAD = "cumulative", "fine", "place", "spread"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +30,18 @@ class ColumnDraws:
         different kinds can be compared by their tails.
     columns : array of int, shape (k,)
         Which column each of them looks at.
+    shows : array of str, shape (k,)
+        What each of them shows of its column, where that is told apart.
     """
 
     values: Array
     shapes: Array
     columns: np.ndarray
+    shows: np.ndarray
+
+    def showing(self, *what: str) -> Array:
+        """The statistics that show something of columns, (F, columns that have it)."""
+        return self.values[:, np.isin(self.shows, what)]
 
     @classmethod
     def joined(cls, parts: Sequence[ColumnDraws]) -> ColumnDraws:
@@ -39,6 +50,7 @@ class ColumnDraws:
             np.concatenate([part.values for part in parts], axis=1),
             np.concatenate([part.shapes for part in parts]),
             np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.shows for part in parts]),
         )
 
     @property

@@ -22,7 +22,8 @@ from nosplit._support.checks import new_key
 from nosplit._support.types import Array
 from nosplit.data.samples import Samples
 from nosplit.data.tables.encoding import Encoding
-from nosplit.inference.calibrating.evidence import kinds_of
+from nosplit.inference.calibrating.evidence import joining_of, kinds_of
+from nosplit.inference.calibrating.ranking import Joining
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.methods import Adaptive
 from nosplit.pairs.statistics import DrawnStatistics
@@ -92,13 +93,17 @@ class _PilotCells:
 
     def evidence(
         self, factor: float, trials: int, rng: np.random.Generator, *, pairs: bool = True
-    ) -> tuple[Array, Array]:
-        """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any."""
+    ) -> tuple[Array, Array, Joining]:
+        """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any.
+
+        Last is how the test joins them.
+        """
         z = rng.standard_normal((trials, self.n_cells))
         drawn, null = self.statistics(z, self._times(factor)), self.null
         if not pairs:
             drawn, null = replace(drawn, pairs=None), replace(null, pairs=None)
-        return _evidence_kinds(drawn, null), _evidence_kinds(null)
+        joining = joining_of(kinds_of(Adaptive(), null), null)
+        return _evidence_kinds(drawn, null), _evidence_kinds(null), joining
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +119,10 @@ class PlannedGap:
 
     def evidence(
         self, n: int, trials: int, rng: np.random.Generator, *, pairs: bool
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Array, Array, Joining]:
         """Kinds of evidence of tests of n rows of either sample, and of draws of the null law.
+
+        Last is how the test joins them.
 
         Parameters
         ----------
@@ -276,4 +283,5 @@ def _fitting_lengths(
 
 def _of_pilots(cells: _PilotCells, length: float, seed: int) -> Array:
     """Strengths of simulated pilots with gaps so many times as long."""
-    return _strength(*cells.evidence(length, PILOTS, np.random.default_rng(seed)))
+    kinds, null, _ = cells.evidence(length, PILOTS, np.random.default_rng(seed))
+    return _strength(kinds, null)

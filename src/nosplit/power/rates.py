@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
-from nosplit.inference.calibrating.ranking import drawn_evidence
+from nosplit.inference.calibrating.ranking import Joining, drawn_evidence
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import split_at
 from nosplit.methods import Adaptive, ChiBar, Method, Split, Wald
@@ -64,7 +64,7 @@ def rejection_rate(
         if alternative.gap is not None and isinstance(method, Adaptive):
             pairs = isinstance(how.pairing, Sketch)  # all pairs of rows leave those of columns out
             found = alternative.gap.evidence(how.sizes.n, trials, rng, pairs=pairs)
-            return Rate(how=SUMMED, **_share_above(*found, alpha))
+            return Rate(how=SUMMED, **_share_above(*found[:2], alpha, found[2]))
         return _resampled(alternative, method, how, alpha, trials, rng)
     closed = _closed(alternative, method, how, alpha)
     if closed is not None:
@@ -177,15 +177,20 @@ def _share_ranked(
     return _share_above(_evidence(method, tau, cov), _evidence(method, flipped, cov), alpha)
 
 
-def _share_above(observed: Array, null: Array, alpha: float) -> dict[str, float]:
+def _share_above(
+    observed: Array, null: Array, alpha: float, joining: Joining | None = None
+) -> dict[str, float]:
     """Share of the observed whose evidence, of several kinds, ranks among the alpha best.
 
     The error is half of what two standard errors of the threshold's own level make of it.
     """
     ascending = np.sort(null)
-    # A draw scores 1/rank for each kind of evidence, as in the test itself.
+    joining = Joining(np.ones(len(null))) if joining is None else joining
+    # Draws have a score by their ranks under each kind of evidence, as in the test itself.
     ours, theirs = (
-        np.sum([1.0 / (_at_least(*pair) + own) for pair in zip(values, ascending, strict=True)], 0)
+        joining.scores(
+            (_at_least(*pair) + own) / null.shape[1] for pair in zip(values, ascending, strict=True)
+        )
         for values, own in ((observed, 1), (null, 0))  # flips are among themselves
     )
     p = (_at_least(ours, np.sort(theirs)) + 1.0) / (null.shape[1] + 1.0)

@@ -259,7 +259,8 @@ def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDra
     spreads, shapes = gamma_laws(draws, view.units, view.lenses)
     found = values / spreads
     found[:, ~np.isfinite(spreads)] = 0.0
-    return ColumnDraws(found, shapes, view.columns)
+    shows = np.array([lens.shows for lens in view.lenses], dtype=str)
+    return ColumnDraws(found, shapes, view.columns, shows)
 
 
 def gamma_laws(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens]) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
+from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SPREAD
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
 from nosplit.sketch.units import CellUnits, Lens
@@ -144,7 +145,7 @@ def lenses_of_bins(
     share = counts / max(counts.sum(), 1.0)
     live = share > 0
     single = np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0)
-    fine = Lens(where, single, np.ones((size, 1)))
+    fine = Lens(where, single, np.ones((size, 1)), FINE)
     if categories or np.count_nonzero(live) <= 2:
         return [fine]
     below = np.cumsum(share)
@@ -153,13 +154,15 @@ def lenses_of_bins(
     variance = below[chosen] * (1.0 - below[chosen])
     chosen, variance = chosen[variance > 0], variance[variance > 0]
     steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
-    return [Lens(where, steps, np.ones((len(chosen), 1))), fine, _normal_scores(where, share)]
+    cumulative = Lens(where, steps, np.ones((len(chosen), 1)), CUMULATIVE)
+    return [cumulative, fine, *_normal_scores(where, share)]
 
 
-def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> Lens:
-    """A lens on place and spread: scores of a normal law (van der Waerden), and of their squares.
+def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> list[Lens]:
+    """Lenses on place and spread, together and each by itself.
 
-    What moves or widens a whole column shows in two numbers, where bins spread it over many.
+    Scores of a normal law (van der Waerden), and of their squares: what moves or widens a whole
+    column shows in one number each, where bins spread it over many.
     """
     middle = np.cumsum(share) - share / 2.0
     score = special.ndtri(np.clip(middle, 1e-9, 1.0 - 1e-9))
@@ -168,4 +171,6 @@ def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> Lens:
         values = values - share @ values
         size = np.sqrt(share @ (values * values))
         axes.append(values / size if size > 0 else values)
-    return Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
+    both = Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
+    each = zip(axes, (PLACE, SPREAD), strict=True)
+    return [both, *(Lens(where, axis[:, None], np.ones((1, 1)), name) for axis, name in each)]

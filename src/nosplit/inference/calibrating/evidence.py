@@ -1,12 +1,14 @@
 """Kinds of evidence, ranked together on the same draws.
 
 Each draw has its ranks under several kinds of evidence: kernels learned together; kernels with
-flattened spectra, learned together and one by one; single columns; pairs of columns; and a little
-of everything. Whatever is made of the ranks, the place of the data among its draws is exact.
+flattened spectra, learned together and one by one; single columns; pairs of columns; places and
+spreads of all columns; and a little of everything. Whatever is made of the ranks, the place of the
+data among its draws is exact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +16,10 @@ import numpy as np
 from nosplit._support.changes import Change, Described
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
-from nosplit.inference.calibrating.ranking import hedged, rank_draws
+from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
-from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
+from nosplit.pairs.statistics import FINE, PLACE, SPREAD, ColumnDraws, DrawnStatistics
 
 # Share of the draws that tell how much a column has in its tail.
 TAIL = 0.1
@@ -25,13 +27,26 @@ TAIL = 0.1
 ALIKE = 1e-9
 # Bits of a covariance that do not depend on the order of sums.
 BITS = 40
-# Statistics of a column of numbers: cumulative, bin by bin, place and spread.
-NUMBER = 3
+# How much kinds of evidence count, chosen on problems whose power is not reported. Kernels of
+# numbers do not see categories: where there are some, single columns count more.
+WEIGHTS = {
+    "learned": 6.0,
+    "learned, flattened": 2.0,
+    "largest, flattened": 4.0,
+    "largest column": 3.0,
+    "broad": 4.0,
+    "place": 5.0,
+    "spread": 2.0,
+    "largest pair": 6.0,
+}
+WITH_CATEGORIES = {"largest column": 8.0}
+POWER = 0.75
 
 __all__ = [
     "ColumnEvidence",
     "column_evidence",
     "column_scores",
+    "joining_of",
     "kinds_of",
     "rank_all",
     "step_down",
@@ -68,7 +83,8 @@ def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
         drawn = replace(drawn, flat_cov=_without_rounding(drawn.flat_cov))
     if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
-    return Flips(hedged(np.stack(list(kinds_of(method, drawn).values()))))
+    kinds = kinds_of(method, drawn)
+    return Flips(hedged(np.stack(list(kinds.values())), joining_of(kinds, drawn)))
 
 
 def _without_rounding(cov: Array) -> Array:
@@ -86,41 +102,50 @@ def kinds_of(
     """The kinds of evidence under every draw, (F,) each: larger is stronger.
 
     A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
-    best column, the best pair of columns, and a broad difference, a little in every kernel and
-    every column. A single column needs fewer: with it, flattened kernels and bins are of one kind,
-    and place and spread of the column another. Tails of columns, and what is a little, are told by
-    the draws themselves, or by those of the null law that they are to be ranked among (`like`).
+    best column, the best pair of columns, where all columns of numbers lie and how wide they are,
+    and a broad difference, a little in every kernel and every column. A single column needs fewer:
+    with it, flattened kernels and bins are of one kind. Tails of columns, and what is a little, are
+    told by the draws themselves, or by those of the null law that they are to be ranked among
+    (`like`).
     """
     learned, best, broad = method.evidence(drawn.tau, drawn.cov)
     kinds, columns = {"learned": learned}, drawn.columns
+    single = columns is not None and columns.n_columns == 1
     if drawn.flat_tau.size:
         flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
-        if columns is not None and columns.n_columns == 1:
-            both = np.maximum(largest, columns.values.max(axis=1))
-            return kinds | {"largest, flattened": both, "column": _one_column(columns)}
-        kinds |= {"learned, flattened": flat, "largest, flattened": largest}
+        if columns is not None and single:
+            kinds["largest, flattened"] = np.maximum(largest, columns.showing(FINE).max(axis=1))
+        else:
+            kinds |= {"learned, flattened": flat, "largest, flattened": largest}
     if columns is None:
         return kinds | {"largest": best, "broad": broad}
+    for name in (PLACE, SPREAD):
+        shown = columns.showing(name)
+        if shown.size:
+            kinds[name] = shown.mean(axis=1)
     scores, parts = column_scores(columns), (broad, _first_of_columns(columns).mean(axis=1))
     null_scores, null_parts = scores, parts
     if like is not None and like.columns is not None:
         null_broad = method.evidence(like.tau, like.cov)[2]
         null_parts = null_broad, _first_of_columns(like.columns).mean(axis=1)
         null_scores = column_scores(like.columns)
-    kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
-    if columns.n_columns > 1:
-        units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
-        kinds["broad"] = units[0] + units[1]
+    units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
+    kinds["broad"] = units[1] if single else units[0] + units[1]
+    if not single or PLACE not in kinds:
+        kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
     return kinds
 
 
-def _one_column(drawn: ColumnDraws) -> Array:
-    """Place and spread of a single column of numbers; the best statistic of another."""
-    if drawn.values.shape[1] == NUMBER:
-        return np.asarray(drawn.values[:, -1])
-    return np.asarray(column_scores(drawn).max(axis=1))
+def joining_of(kinds: Collection[str], drawn: DrawnStatistics) -> Joining:
+    """How kinds are joined: alike, but for columns of which it is known what they show."""
+    columns = drawn.columns
+    if columns is None or not columns.shows.any():
+        return Joining(np.ones(len(kinds)))
+    numbers = len(np.unique(columns.columns[columns.shows == PLACE]))
+    weights = WEIGHTS if numbers == columns.n_columns else WEIGHTS | WITH_CATEGORIES
+    return Joining(np.array([weights[kind] for kind in kinds]), POWER)
 
 
 def _unit(values: Array, null: Array) -> Array:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +14,7 @@ from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative
 from nosplit.methods._base import above_chance, in_deviations
 from nosplit.methods.normal.laws import Flips, counted_from
 
-__all__ = ["drawn_evidence", "hedged", "rank_draws", "ranks"]
+__all__ = ["Joining", "drawn_evidence", "hedged", "rank_draws", "ranks"]
 
 
 def rank_draws(method: Method, tau: Array, cov: Array) -> Flips:
@@ -48,16 +52,46 @@ def drawn_evidence(method: Method, tau: Array, cov: Array) -> Array:
     return found
 
 
-def hedged(evidence: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class Joining:
+    """How draws are ordered by their ranks under several kinds of evidence: Σ weight · rank^-power.
+
+    With equal weights and power 1, by the harmonic mean of their ranks: one kind that stands out
+    says it all, and kinds that agree add up. The lower the power, the more agreement counts.
+
+    Attributes
+    ----------
+    weights : array, shape (K,)
+        How much each kind counts.
+    power : float
+        The power.
+    """
+
+    weights: Array
+    power: float = 1.0
+
+    def scores(self, kinds: Iterable[NDArray[Any]]) -> Array:
+        """Scores of draws from their ranks under each kind, (F,) each: larger is stronger."""
+        pairs = zip(self.weights, kinds, strict=True)
+        # In the order of their size: the same terms of other kinds have the same sum, to the last
+        # bit.
+        return np.asarray(np.sort([w * own**-self.power for w, own in pairs], axis=0).sum(axis=0))
+
+
+def hedged(evidence: Array, joining: Joining | None = None) -> Array:
     """One evidence from several: -log of the share of draws with a score at least as high.
 
-    A draw's score is the sum of 1/rank over the kinds, so that draws are ordered by the harmonic
-    mean of their ranks: one kind that stands out says it all, and kinds that agree add up. Ties
-    count against.
+    Ties count against.
+
+    Parameters
+    ----------
+    evidence : array, shape (K, F)
+        Kinds of evidence under all draws: larger is stronger.
+    joining : Joining, optional
+        How draws are ordered; by the harmonic mean of their ranks by default.
     """
-    # In the order of ranks: the same ranks under other kinds have the same sum, to the last bit.
-    by_kind = np.sort(np.stack([ranks(kind) for kind in evidence]), axis=0)
-    score = (evidence.shape[1] / by_kind).sum(axis=0)
+    joining = Joining(np.ones(len(evidence))) if joining is None else joining
+    score = joining.scores(ranks(kind) / evidence.shape[1] for kind in evidence)
     return np.asarray(-np.log(ranks(score) / evidence.shape[1]))
 
 

@@ -1,4 +1,4 @@
-"""A bandwidth from the data: the median heuristic."""
+"""A bandwidth from the data: the median heuristic, and what clusters far apart make of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from nosplit._support.checks import check_sample
 from nosplit.errors import InputError
 from nosplit.kernels._base import Values, check_base
 
-__all__ = ["median_bandwidth"]
+__all__ = ["default_scales", "median_bandwidth"]
+
+# The local scale of rows is how far this share of the others lies from them. Where it is below a
+# sixteenth of the median distance, rows lie in clusters, and the grid goes down by fourths.
+LOCAL, FARTHEST_APART, FOURTH = 0.1, 16.0, 4.0
 
 
 def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -> float:
@@ -40,15 +44,63 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     5.0
     """
     check_base(base, ("sq", "l1"))
+    return _median_of(_tile(check_sample(rows, "rows", smallest=2), base), root=base == "sq")
+
+
+def default_scales(rows: npt.ArrayLike) -> tuple[float, float]:
+    """Scales of the default grid, of Euclidean and of L1 distances: medians, or fractions of them.
+
+    Between clusters far apart the median says nothing of the scale inside them. It is divided by
+    four until the local scale, the median over the rows of the distance within which a tenth of the
+    others lie, is no longer far below it.
+
+    Parameters
+    ----------
+    rows : array_like, shape (n, p)
+        The pooled sample, or a subsample of it: all n² distances are held in memory.
+
+    Returns
+    -------
+    pair of float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> default_scales(rows) == (median_bandwidth(rows), median_bandwidth(rows, base="l1"))
+    True
+    >>> rows[::2] += 100.0  # two clusters
+    >>> round(default_scales(rows)[0] / median_bandwidth(rows), 4)
+    0.25
+    """
     points = check_sample(rows, "rows", smallest=2)
+    tile = _tile(points, "sq")
+    nearest = max(1, int(LOCAL * (len(points) - 1)))
+    local = float(np.median(np.sqrt(np.partition(tile, nearest, axis=1)[:, nearest])))
+    median, other = _median_of(tile, root=True), _median_of(_tile(points, "l1"), root=False)
+    fourths = 0
+    if local > 0.0:
+        apart = median / (FARTHEST_APART * local)
+        fourths = max(0, math.ceil(math.log(apart, FOURTH)))
+    return median / FOURTH**fourths, other / FOURTH**fourths
+
+
+def _tile(points: npt.ArrayLike, base: str) -> Values:
+    """Distances of all rows, or their squares."""
     from nosplit._support.loops.bases import tile_l1, tile_sq  # here, as numba is slow to import
 
     points = np.ascontiguousarray(points, dtype=np.float64)
     tile = np.empty((len(points), len(points)))
     (tile_sq if base == "sq" else tile_l1)(points, np.ascontiguousarray(points.T), tile)
+    return tile
+
+
+def _median_of(tile: Values, *, root: bool) -> float:
+    """Median of the distances of different rows (or of their roots)."""
     # All but the diagonal: every distance twice, which leaves the median as it is.
-    pairs = tile.ravel()[1:].reshape(len(points) - 1, len(points) + 1)[:, :-1].ravel()
-    median = _median(pairs, root=base == "sq")
+    n = len(tile)
+    pairs = tile.ravel()[1:].reshape(n - 1, n + 1)[:, :-1].ravel()
+    median = _median(pairs, root=root)
     if not math.isfinite(median):
         raise InputError(
             "`rows` must be below about 1e150 in size, got distances that overflow. "

@@ -28,6 +28,7 @@ from nosplit.kernels import (
     median_bandwidth,
     paper_kernels,
 )
+from nosplit.kernels.defaults.bandwidth import default_scales
 from nosplit.kernels.derived.spectral import fitted_kernel, needs_fitting
 
 __all__ = [
@@ -78,6 +79,8 @@ class Recipe:
             rows = rows[:, self._looked_at(order)]
         if self.columns is not None and np.all(rows == rows[0]):
             return self.build()  # the rest of the rows may differ: scaled, 1 is as good as any
+        if self.default:
+            return self.build(*default_scales(rows))
         return self.build(median_bandwidth(rows), median_bandwidth(rows, base="l1"))
 
     def _looked_at(self, order: Index | None) -> Sequence[int]:

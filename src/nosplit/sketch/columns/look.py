@@ -102,4 +102,5 @@ class ColumnLook:
         shapes, columns = (
             np.concatenate([getattr(p, name) for p in self.parts]) for name in ("shapes", "columns")
         )
-        return ColumnDraws(np.concatenate(found), shapes, columns)
+        shows = np.array([lens.shows for p in self.parts for lens in p.lenses], dtype=str)
+        return ColumnDraws(np.concatenate(found), shapes, columns, shows)

@@ -185,7 +185,8 @@ class Looks:
         second = np.where(live, second, 1.0)
         values = np.where(live, values / np.sqrt(second), 0.0)
         shapes = np.where(live, first * first / second, 1.0)
-        return ColumnDraws(values, shapes, np.array(which, dtype=np.int64))
+        shows = np.array([lens.shows for lens in lenses], dtype=str)
+        return ColumnDraws(values, shapes, np.array(which, dtype=np.int64), shows)
 
     def _alike(self, lenses: Sequence[Lens]) -> Iterator[list[int]]:
         """Numbers of lenses of one shape, so few at a time that what they show stays small."""
