@@ -1,10 +1,12 @@
 """How several kinds of evidence are made one: ways to join ranks, on the same random swaps.
 
-Plain kernels learned together, their largest and their mean; kernels with flattened spectra
-learned together, and their largest. Each draw has a rank under each kind, and something of the
-ranks orders the draws: the place of the data among them is exact, whatever it is.
+The kinds are those of the default test of arrays: plain kernels learned together; kernels with
+flattened spectra learned together, and their largest; the best column; where all columns lie, and
+how wide they are; and a little of all kernels and all columns. Each draw has a rank under each
+kind, and something of the ranks orders the draws: the place of the data among them is exact,
+whatever it is.
 
-    python -m benchmarks.choices.hedges --trials 60      # about three minutes on one core
+    python -m benchmarks.choices.hedges --trials 60      # about ten minutes on one core
 
 Problems are those of `benchmarks/common/other_problems.py`, none of which is reported elsewhere.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from scipy import special, stats
 
 from benchmarks.common.exact import TIE, swapped
 from benchmarks.common.other_problems import OTHERS
@@ -24,12 +27,26 @@ from nosplit.methods import Adaptive
 
 LEVEL = 0.05
 REGULARISATIONS = (1e-1, 1e-2, 1e-3)
-KINDS = ("learned", "largest", "mean", "learned, flattened", "largest, flattened")
+KINDS = (
+    "learned",
+    "learned, flattened",
+    "largest, flattened",
+    "column",
+    "broad",
+    "place",
+    "spread",
+)
+# How much the default test counts them, and the power of the ranks.
+WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0])[:, None], 0.75
+BEFORE = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0])[:, None]
 # Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
 WAYS = {
     "best rank": lambda p: -np.min(p, axis=0) - 1e-4 * np.sort(p, axis=0)[1],
-    "harmonic mean": lambda p: np.sum(1.0 / p, axis=0),
-    "1/√rank": lambda p: np.sum(p**-0.5, axis=0),
+    "without place, spread": lambda p: np.sum(BEFORE / p, axis=0),
+    "equal weights": lambda p: np.sum(1.0 / p, axis=0),
+    "weights": lambda p: np.sum(WEIGHTS / p, axis=0),
+    "default": lambda p: np.sum(WEIGHTS * p**-POWER, axis=0),
+    "1/√rank": lambda p: np.sum(WEIGHTS * p**-0.5, axis=0),
     "logarithms": lambda p: -np.sum(np.log(p), axis=0),
 }
 
@@ -44,19 +61,37 @@ def flattened(K, regularisation: float):
     return (axes * (values / (values + regularisation * values[-1]))) @ axes.T
 
 
+def gram(features):
+    return features @ features.T
+
+
+def column_tiles(rows):
+    """For each column kernels of thresholds (Anderson-Darling), of its place and of its spread."""
+    place = (stats.rankdata(rows, axis=0) - 0.5) / len(rows)
+    score = special.ndtri(place)
+    levels = np.arange(1, 32) / 32
+    for own, z in zip(place.T, score.T, strict=True):
+        below = (own[:, None] <= levels) / np.sqrt(levels * (1.0 - levels))
+        yield gram(below), np.outer(z, z), np.outer(z * z - 1.0, z * z - 1.0)
+
+
 def kinds(x, y, flips: int, rng) -> np.ndarray:
-    """Five kinds of evidence under every draw, (5, F), the data first."""
+    """The kinds of evidence under every draw, (7, F), the data first."""
     rows = np.concatenate([x, y])
     width = median(rows)
     shared = Shared("tile", rows, rows)
     plain = [shared.values(k) for k in default_kernels(width, median(rows, base="l1"))]
     finer = [shared.values(Gaussian(factor * width)) for factor in (0.5, 0.125)]
     flat = [flattened(K, g) for K in finer for g in REGULARISATIONS]
-    tau, cov = swapped([*plain, *flat], flips, rng)
-    d = len(plain)
-    first = Adaptive().evidence(tau[:, :d], cov[:d, :d])
-    second = Adaptive().evidence(tau[:, d:], cov[d:, d:])
-    return np.concatenate([first, second[:2]])
+    by_column = list(zip(*column_tiles(rows), strict=True))
+    d, e, p = len(plain), len(plain) + len(flat), x.shape[1]
+    tau, cov = swapped([*plain, *flat, *(K for own in by_column for K in own)], flips, rng)
+    learned, _, mean = Adaptive().evidence(tau[:, :d], cov[:d, :d])
+    learned_flat, largest, _ = Adaptive().evidence(tau[:, d:e], cov[d:e, d:e])
+    t = (tau / np.sqrt(np.diagonal(cov)))[:, e:].reshape(len(tau), 3, p)
+    broad = sum((part - part.mean()) / part.std() for part in (mean, t[:, 0].mean(axis=1)))
+    place, spread = t[:, 1].mean(axis=1), t[:, 2].mean(axis=1)
+    return np.stack([learned, learned_flat, largest, t.max(axis=(1, 2)), broad, place, spread])
 
 
 def shares(evidence: np.ndarray) -> np.ndarray:

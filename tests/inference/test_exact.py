@@ -33,7 +33,7 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.inference.calibrating.ranking import hedged, rank_draws
+from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips
 from nosplit.pairs.draws import Signs, unwrapped
@@ -346,6 +346,19 @@ def test_hedged_pvalues_are_exact():
     evidence = np.round(np.random.default_rng(4).normal(size=(3, 500)), 1)
     p = np.sort(np.exp(-hedged(evidence)))
     assert np.all(p >= np.arange(1, 501) / 500 - 1e-12)
+
+
+def test_weights_and_powers_of_ranks_against_the_definition():
+    """Σ weight · rank^-power, and still any draw may have been the observed one."""
+    evidence = np.round(np.random.default_rng(5).normal(size=(3, 300)), 1)
+    weights, power = np.array([6.0, 2.0, 1.0]), 0.75
+    ranks = np.sum(evidence[:, None, :] >= evidence[:, :, None], axis=2) / 300
+    score = weights @ ranks**-power
+    told = np.exp(-hedged(evidence, Joining(weights, power)))
+    np.testing.assert_allclose(told, np.mean(score[None] >= score[:, None] - 1e-12, axis=1))
+    assert np.all(np.sort(told) >= np.arange(1, 301) / 300 - 1e-12)
+    alone = np.exp(-hedged(evidence, Joining(np.array([0.0, 1.0, 0.0]), power)))
+    np.testing.assert_allclose(alone, ranks[1])
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)

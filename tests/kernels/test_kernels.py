@@ -40,6 +40,7 @@ from nosplit.kernels import (
     polynomial_kernels,
     tile_base,
 )
+from nosplit.kernels.defaults.bandwidth import default_scales
 
 
 def sq(a, b):
@@ -391,6 +392,29 @@ def test_median_does_not_depend_on_the_order(base):
     rng = np.random.default_rng(20)
     for _ in range(5):
         assert median_bandwidth(rng.permutation(rows), base=base) == expected
+
+
+@pytest.mark.parametrize("apart", [0.0, 10.0, 40.0, 200.0, 3000.0])
+def test_default_scales_by_the_definition(apart):
+    """Medians, divided by four until they are at most 16 times the scale of near rows."""
+    rows = sample(60, 2, seed=22)
+    rows[::2] += apart
+    near = [np.sort(np.linalg.norm(rows - row, axis=1))[5] for row in rows]
+    median, fourths = median_bandwidth(rows), 0
+    while median / 4**fourths > 16.0 * np.median(near):
+        fourths += 1
+    assert (fourths > 0) == (apart >= 40.0)
+    expected = median / 4**fourths, median_bandwidth(rows, base="l1") / 4**fourths
+    assert default_scales(rows) == pytest.approx(expected, rel=1e-12)
+    shuffled = np.random.default_rng(0).permutation(rows)
+    assert default_scales(shuffled) == default_scales(rows)
+
+
+def test_default_scales_where_rows_are_equal():
+    """Ties have no local scale: the medians stay."""
+    rows = np.repeat([[0.0], [100.0], [1.0]], 20, axis=0)
+    for own in (rows, rows + 1e-12 * sample(60, 1, seed=23)):
+        assert default_scales(own) == (median_bandwidth(own), median_bandwidth(own, base="l1"))
 
 
 def test_median_scales_with_the_data():

@@ -36,8 +36,9 @@ from nosplit.sketch.units import CellUnits, Lens
 
 __all__ = ["PlannedGap", "gaps_of"]
 
-# Cells of either sample of the pilot, rows that bins are made of, and frequencies of a kernel.
-CELLS, MAP_ROWS, FREQUENCIES = 800, 2000, 64
+# Cells of either sample of the pilot, rows that bins are made of, and frequencies of a kernel;
+# and cells of either sample of a sketch.
+CELLS, MAP_ROWS, FREQUENCIES, SKETCHED = 800, 2000, 64, 1000
 # Draws of the null law, simulated pilots of a length, lengths between those that are clearly too
 # short and too long, and the longest.
 NULL, PILOTS, BETWEEN, LONGEST = 4000, 400, 9, 64.0
@@ -93,17 +94,18 @@ class _PilotCells:
 
     def evidence(
         self, factor: float, trials: int, rng: np.random.Generator, *, pairs: bool = True
-    ) -> tuple[Array, Array, Joining]:
-        """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any.
-
-        Last is how the test joins them.
-        """
+    ) -> tuple[Array, Array]:
+        """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any."""
         z = rng.standard_normal((trials, self.n_cells))
         drawn, null = self.statistics(z, self._times(factor)), self.null
         if not pairs:
             drawn, null = replace(drawn, pairs=None), replace(null, pairs=None)
-        joining = joining_of(kinds_of(Adaptive(), null), null)
-        return _evidence_kinds(drawn, null), _evidence_kinds(null), joining
+        return _evidence_kinds(drawn, null), _evidence_kinds(null)
+
+    def joining(self, n_units: int, *, pairs: bool) -> Joining:
+        """The way a test of so many units joins the kinds."""
+        null = self.null if pairs else replace(self.null, pairs=None)
+        return joining_of(kinds_of(Adaptive(), null), null, n_units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,8 @@ class PlannedGap:
             Whether the tests look at pairs of columns.
         """
         factor = self.length * float(np.sqrt(n / self.cells.n_rows))
-        return self.cells.evidence(factor, trials, rng, pairs=pairs)
+        joining = self.cells.joining(min(n, SKETCHED) if pairs else n, pairs=pairs)
+        return *self.cells.evidence(factor, trials, rng, pairs=pairs), joining
 
 
 def gaps_of(
@@ -283,5 +286,4 @@ def _fitting_lengths(
 
 def _of_pilots(cells: _PilotCells, length: float, seed: int) -> Array:
     """Strengths of simulated pilots with gaps so many times as long."""
-    kinds, null, _ = cells.evidence(length, PILOTS, np.random.default_rng(seed))
-    return _strength(kinds, null)
+    return _strength(*cells.evidence(length, PILOTS, np.random.default_rng(seed)))

@@ -27,19 +27,22 @@ TAIL = 0.1
 ALIKE = 1e-9
 # Bits of a covariance that do not depend on the order of sums.
 BITS = 40
-# How much kinds of evidence count, chosen on problems whose power is not reported. Kernels of
-# numbers do not see categories: where there are some, single columns count more.
+# How much kinds of evidence count, and the power of ranks, chosen on problems whose power is not
+# reported. Kernels of numbers do not see categories: where there are some, single columns count
+# more. Few units show simple differences at best, and more of them finer ones: what is of few
+# numbers counts less the more units there are, within bounds.
 WEIGHTS = {
     "learned": 6.0,
-    "learned, flattened": 2.0,
+    "learned, flattened": 4.0,
     "largest, flattened": 4.0,
     "largest column": 3.0,
-    "broad": 4.0,
-    "place": 5.0,
-    "spread": 2.0,
     "largest pair": 6.0,
+    "broad": 4.0,
+    "place": 6.0,
+    "spread": 2.0,
 }
 WITH_CATEGORIES = {"largest column": 8.0}
+SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 2.0
 POWER = 0.75
 
 __all__ = [
@@ -84,7 +87,7 @@ def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
     if not isinstance(method, Adaptive) or not seen:
         return rank_draws(method, drawn.tau, drawn.cov)
     kinds = kinds_of(method, drawn)
-    return Flips(hedged(np.stack(list(kinds.values())), joining_of(kinds, drawn)))
+    return Flips(hedged(np.stack(list(kinds.values())), joining_of(kinds, drawn, drawn.n_units)))
 
 
 def _without_rounding(cov: Array) -> Array:
@@ -114,7 +117,8 @@ def kinds_of(
     if drawn.flat_tau.size:
         flat, largest, _ = method.evidence(drawn.flat_tau, drawn.flat_cov)
         if columns is not None and single:
-            kinds["largest, flattened"] = np.maximum(largest, columns.showing(FINE).max(axis=1))
+            fine = columns.showing(FINE) if FINE in columns.shows else columns.values
+            kinds["largest, flattened"] = np.maximum(largest, fine.max(axis=1))
         else:
             kinds |= {"learned, flattened": flat, "largest, flattened": largest}
     if columns is None:
@@ -130,7 +134,8 @@ def kinds_of(
         null_parts = null_broad, _first_of_columns(like.columns).mean(axis=1)
         null_scores = column_scores(like.columns)
     units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
-    kinds["broad"] = units[1] if single else units[0] + units[1]
+    if not single or PLACE in kinds:
+        kinds["broad"] = units[1] if single else units[0] + units[1]
     if not single or PLACE not in kinds:
         kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
     if drawn.pairs is not None and drawn.pairs.n_columns:
@@ -138,14 +143,17 @@ def kinds_of(
     return kinds
 
 
-def joining_of(kinds: Collection[str], drawn: DrawnStatistics) -> Joining:
-    """How kinds are joined: alike, but for columns of which it is known what they show."""
+def joining_of(kinds: Collection[str], drawn: DrawnStatistics, n_units: int) -> Joining:
+    """The way kinds of so many units are joined: alike, but where it is known what columns show."""
     columns = drawn.columns
     if columns is None or not columns.shows.any():
         return Joining(np.ones(len(kinds)))
-    numbers = len(np.unique(columns.columns[columns.shows == PLACE]))
-    weights = WEIGHTS if numbers == columns.n_columns else WEIGHTS | WITH_CATEGORIES
-    return Joining(np.array([weights[kind] for kind in kinds]), POWER)
+    varying = columns.columns[columns.values.any(axis=0)]
+    numbers = np.isin(varying, columns.columns[columns.shows == PLACE])
+    weights = WEIGHTS if numbers.all() else WEIGHTS | WITH_CATEGORIES
+    simple = float(np.clip(np.sqrt(SOME_UNITS / n_units), LEAST, MOST))
+    counts = [weights[kind] * (simple if kind in SIMPLE else 1.0) for kind in kinds]
+    return Joining(np.array(counts), POWER)
 
 
 def _unit(values: Array, null: Array) -> Array:

@@ -54,7 +54,7 @@ def drawn_evidence(method: Method, tau: Array, cov: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Joining:
-    """How draws are ordered by their ranks under several kinds of evidence: Σ weight · rank^-power.
+    """An order of draws by their ranks under several kinds of evidence: Σ weight · rank^-power.
 
     With equal weights and power 1, by the harmonic mean of their ranks: one kind that stands out
     says it all, and kinds that agree add up. The lower the power, the more agreement counts.

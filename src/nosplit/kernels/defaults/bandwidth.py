@@ -17,6 +17,8 @@ __all__ = ["default_scales", "median_bandwidth"]
 # The local scale of rows is how far this share of the others lies from them. Where it is below a
 # sixteenth of the median distance, rows lie in clusters, and the grid goes down by fourths.
 LOCAL, FARTHEST_APART, FOURTH = 0.1, 16.0, 4.0
+# Rows that are nearer to one another, by their median distance, are equal but for rounding.
+TIES = 1e-9
 
 
 def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -> float:
@@ -44,7 +46,7 @@ def median_bandwidth(rows: npt.ArrayLike, *, base: Literal["sq", "l1"] = "sq") -
     5.0
     """
     check_base(base, ("sq", "l1"))
-    return _median_of(_tile(check_sample(rows, "rows", smallest=2), base), root=base == "sq")
+    return _median_of(_pairwise(check_sample(rows, "rows", smallest=2), base), root=base == "sq")
 
 
 def default_scales(rows: npt.ArrayLike) -> tuple[float, float]:
@@ -71,21 +73,21 @@ def default_scales(rows: npt.ArrayLike) -> tuple[float, float]:
     True
     >>> rows[::2] += 100.0  # two clusters
     >>> round(default_scales(rows)[0] / median_bandwidth(rows), 4)
-    0.25
+    0.0625
     """
     points = check_sample(rows, "rows", smallest=2)
-    tile = _tile(points, "sq")
+    tile = _pairwise(points, "sq")
     nearest = max(1, int(LOCAL * (len(points) - 1)))
     local = float(np.median(np.sqrt(np.partition(tile, nearest, axis=1)[:, nearest])))
-    median, other = _median_of(tile, root=True), _median_of(_tile(points, "l1"), root=False)
+    median, other = _median_of(tile, root=True), _median_of(_pairwise(points, "l1"), root=False)
     fourths = 0
-    if local > 0.0:
+    if local > TIES * median:
         apart = median / (FARTHEST_APART * local)
         fourths = max(0, math.ceil(math.log(apart, FOURTH)))
     return median / FOURTH**fourths, other / FOURTH**fourths
 
 
-def _tile(points: npt.ArrayLike, base: str) -> Values:
+def _pairwise(points: npt.ArrayLike, base: str) -> Values:
     """Distances of all rows, or their squares."""
     from nosplit._support.loops.bases import tile_l1, tile_sq  # here, as numba is slow to import
 

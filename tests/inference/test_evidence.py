@@ -1,0 +1,123 @@
+"""Kinds of evidence: what each is for, and how they are joined."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nosplit
+from nosplit.inference.calibrating.evidence import WEIGHTS, joining_of, kinds_of, rank_all
+from nosplit.methods import Adaptive
+from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SPREAD, ColumnDraws, DrawnStatistics
+
+
+def drawn_of(shows, columns, *, flips=400, seed=0, n_units=200):
+    """Noise in place of statistics: d = 3 kernels, two flattened ones, and some of columns."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(flips, len(shows)))
+    own = ColumnDraws(values, np.full(len(shows), 4.0), np.array(columns), np.array(shows))
+    return DrawnStatistics(
+        tau=rng.normal(size=(flips, 3)),
+        cov=np.eye(3),
+        n_units=n_units,
+        n_pairs=n_units * (n_units - 1) // 2,
+        flat_tau=rng.normal(size=(flips, 2)),
+        flat_cov=np.eye(2),
+        columns=own,
+    )
+
+
+NUMBER = (CUMULATIVE, FINE, "", PLACE, SPREAD)
+
+
+def test_kinds_of_arrays_and_of_a_single_column():
+    several = kinds_of(Adaptive(), drawn_of(NUMBER * 2, [0] * 5 + [1] * 5))
+    assert set(several) == set(WEIGHTS) - {"largest pair"}
+    single = kinds_of(Adaptive(), drawn_of(NUMBER, [0] * 5))
+    assert set(single) == {"learned", "largest, flattened", "broad", "place", "spread"}
+    category = kinds_of(Adaptive(), drawn_of((FINE,), [0]))
+    assert set(category) == {"learned", "largest, flattened", "largest column"}
+    unknown = kinds_of(Adaptive(), drawn_of(("", ""), [0, 1]))
+    assert "place" not in unknown
+
+
+def test_place_and_spread_are_means_over_columns_of_numbers():
+    drawn = drawn_of((*NUMBER, FINE, *NUMBER), [0] * 5 + [1] + [2] * 5)
+    kinds, values = kinds_of(Adaptive(), drawn), drawn.columns.values
+    np.testing.assert_allclose(kinds["place"], (values[:, 3] + values[:, 9]) / 2)
+    np.testing.assert_allclose(kinds["spread"], (values[:, 4] + values[:, 10]) / 2)
+
+
+def test_weights_by_size_and_by_categories():
+    numbers = drawn_of(NUMBER * 2, [0] * 5 + [1] * 5)
+    kinds = list(kinds_of(Adaptive(), numbers))
+
+    def weights(drawn, n_units):
+        return dict(zip(kinds, joining_of(kinds, drawn, n_units).weights.tolist(), strict=True))
+
+    at_200 = weights(numbers, 200)
+    assert at_200 == {kind: WEIGHTS[kind] for kind in kinds}
+    for n, times in ((10, 2.0), (50, 2.0), (800, 0.5), (10**6, 0.3)):
+        other = weights(numbers, n)
+        for kind in kinds:
+            own = times if kind in ("broad", "place", "spread") else 1.0
+            assert other[kind] == pytest.approx(own * at_200[kind])
+    table = drawn_of((*NUMBER, FINE), [0] * 5 + [1])
+    assert weights(table, 200)["largest column"] > at_200["largest column"]
+    # A column in which nothing varies is no category.
+    table.columns.values[:, 5] = 0.0
+    assert weights(table, 200) == at_200
+    # Of tests of fit it is not known what columns show: all kinds count alike.
+    unknown = joining_of(kinds, drawn_of(("", ""), [0, 1]), 200)
+    assert unknown.power == 1.0
+    assert np.all(unknown.weights == 1.0)
+
+
+@pytest.mark.parametrize("n_units", [20, 200, 100_000])
+@pytest.mark.parametrize(
+    ("shows", "columns"),
+    [
+        (NUMBER, [0] * 5),
+        (NUMBER * 2, [0] * 5 + [1] * 5),
+        ((*NUMBER, FINE), [0] * 5 + [1]),
+        (("", ""), [0, 1]),
+    ],
+)
+def test_any_draw_may_have_been_the_data(shows, columns, n_units):
+    """P-values of all draws in the place of the data are at most uniform."""
+    drawn = drawn_of(shows, columns, seed=1, n_units=n_units)
+    own = np.exp(-rank_all(Adaptive(), drawn).values)
+    assert np.all(np.sort(own) >= np.arange(1, 401) / 400 - 1e-12)
+    # And a draw has the same p-value wherever it stands.
+    turned = np.r_[7, 0:7, 8:400]
+    other = replace(
+        drawn,
+        tau=drawn.tau[turned],
+        flat_tau=drawn.flat_tau[turned],
+        columns=replace(drawn.columns, values=drawn.columns.values[turned]),
+    )
+    np.testing.assert_array_equal(np.exp(-rank_all(Adaptive(), other).values), own[turned])
+
+
+def found(change, *, n, p, trials, seed):
+    rng = np.random.default_rng(seed)
+    count = 0
+    for trial in range(trials):
+        x, y = rng.normal(size=(2, n, p))
+        count += nosplit.two_sample_test(x, change(y), rng=trial).reject(0.05)
+    return count
+
+
+def test_small_shifts_and_spreads_of_all_columns_are_found():
+    assert found(lambda y: y + 0.2, n=80, p=10, trials=20, seed=3) >= 11
+    assert found(lambda y: y * 1.15, n=80, p=10, trials=20, seed=4) >= 11
+
+
+def test_modes_far_apart_do_not_hide_what_is_inside_them():
+    """The median distance is that between modes."""
+    rng, count = np.random.default_rng(5), 0
+    for trial in range(10):
+        modes = rng.integers(0, 2, (2, 250, 2)) * 80.0
+        x, y = modes + rng.normal(size=(2, 250, 2)) * np.array([1.0, 1.6])[:, None, None]
+        count += nosplit.two_sample_test(x, y, rng=trial).reject(0.05)
+    assert count >= 9
