@@ -37,6 +37,8 @@ SUSPECTED_ROWS, SUSPECTED_COLUMNS = 1_000, 100
 # Lags at which sorted rows are told from short series, whose longest lag is no longer: together,
 # since one lag of so few rows says little.
 FIRST_LAGS = 4
+# Columns that are looked at together.
+COLUMNS = 64
 # Sorted rows: so few steps down, as a share and in all, that runs are long: rows sorted inside
 # groups. Rows that go along with sorted ones: a likeness that keeps this share of itself at the
 # longest lag, while two steps lead no farther than one (a ratio of mean squares of 1, where the
@@ -99,10 +101,16 @@ def perhaps_correlated(*samples: NDArray[Any], every: bool = False) -> bool:
     half = SUSPICIONS / 2.0
     if any(correlated_rows(rows, alarms=half / len(short)) for rows in short):
         return True
-    found = [_neighbours(rows) for rows in short]
-    z, skew = np.sum(found, axis=0) / np.sqrt(len(found))
-    bar = -float(special.ndtri(half / len(z)))
-    return bool(np.any(z > bar + (bar**2 - 1.0) * skew / 6.0))
+    found, root = [_neighbours(rows) for rows in short], np.sqrt(len(short))
+    bar = -float(special.ndtri(half / short[0].shape[1]))
+    # Columns that are sorted do not count: no others than these can be suspicious without them.
+    most = np.sum([np.maximum(z, 0.0) for z, _ in found], axis=0) / root
+    for j in np.flatnonzero(most > bar):
+        kept = [own[:, j] for rows, own in zip(short, found, strict=True) if not _ordered(rows, j)]
+        z, skew = np.sum([np.zeros(2), *kept], axis=0) / root
+        if z > bar + (bar**2 - 1.0) * skew / 6.0:
+            return True
+    return False
 
 
 def can_be_suspected(n: int, p: int) -> bool:
@@ -111,24 +119,27 @@ def can_be_suspected(n: int, p: int) -> bool:
 
 
 def _neighbours(rows: NDArray[Any]) -> Array:
-    """Likeness of neighbours in every column, in standard errors, and its skewness, (2, p).
+    """Likeness of neighbours in every column, in standard errors, and its skewness, (2, p)."""
+    places = _first_places(len(rows))[:, :2]
+    likeness, skew = _likeness(_waves(rows, places[:, 0])[..., places.T])
+    root = np.sqrt(len(places))
+    # About its mean over all orders of the rows, -1/n: waves are taken about their means.
+    return np.stack([likeness[:, 0, 0] * root + 1.0 / root, skew[:, 0] ** 2 / root])
 
-    Both are 0 for a column that is sorted, or goes along with one that is.
-    """
-    starts, lags = serial_lags(len(rows))
-    later = 1
+
+def _first_places(n: int) -> Index:
+    """Places of rows of a short sample, and of those at each lag from them, (rows, 1 + lags)."""
+    starts, lags = serial_lags(n)
     if lags[-1] <= FIRST_LAGS:
-        starts, lags = np.arange(len(rows) - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
-        later = FIRST_LAGS - 1
-    places = starts[:, None] + np.concatenate([[0], lags])
-    found = np.zeros((2, rows.shape[1]))
-    for j, values in enumerate(rows[places].transpose(2, 0, 1)):
-        likeness, skew = _likeness(values)
-        if not _sorted(values[:, 0], values[:, 1]) and not _along_sorted(values, likeness, later):
-            root = np.sqrt(len(values))
-            # About its mean over all orders of the rows, -1/n: waves are taken about their means.
-            found[:, j] = likeness[0, 0] * root + 1.0 / root, skew[0] ** 2 / root
-    return found
+        starts, lags = np.arange(n - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
+    return starts[:, None] + np.concatenate([[0], lags])
+
+
+def _ordered(rows: NDArray[Any], j: int) -> bool:
+    """Whether a column of a short sample is sorted, or goes along with one that is."""
+    places = _first_places(len(rows))
+    later = FIRST_LAGS - 1 if places.shape[1] == FIRST_LAGS + 1 else 1
+    return _sorted_column(rows[:, j], places, later)
 
 
 def correlated_rows(
@@ -163,34 +174,35 @@ def correlated_rows(
     >>> correlated_rows(series[:, None])
     2
     """
-    starts, lags = serial_lags(len(rows) if n is None else n)
+    number = len(rows) if n is None else n
+    starts, lags = serial_lags(number)
     if not len(starts):
         return 0
-    places = starts[:, None] + np.concatenate([[0], lags])
-    if n is not None:
-        places = np.searchsorted(serial_rows(n), places)
+    some = serial_rows(number)
+    rows = rows[some] if n is None else rows
+    places = np.searchsorted(some, starts[:, None] + np.concatenate([[0], lags]))
     sure = sure_of(len(starts), rows.shape[1] if p is None else p, alarms)
-    columns = range(rows.shape[1])
-    return max((_last_lag(rows[:, j], places, lags, sure) for j in columns), default=0)
+    parts = (rows[:, first : first + COLUMNS] for first in range(0, rows.shape[1], COLUMNS))
+    return max((_last_lag(part, places, lags, sure) for part in parts), default=0)
 
 
-def _last_lag(column: NDArray[Any], places: Index, lags: Index, sure: float) -> int:
+def _last_lag(rows: NDArray[Any], places: Index, lags: Index, sure: float) -> int:
     """The largest lag of a likeness that is no chance; 0 for independent and for sorted rows.
 
     `places` are those of the rows, and of the rows at each lag from them, (rows, 1 + lags).
     """
-    here, next_ = column[places[:, 0]], column[places[:, 1]]
-    alike, skew = _likeness(np.stack([here, next_], axis=1))
+    waves = _waves(rows, places[:, 0])
+    alike, skew = _likeness(waves[..., places[:, :2].T])
     # Where a value is rare, chance puts two of them side by side more often than a normal law says.
-    squared = sure**2 - 1.0 / len(here)
-    limits = (sure + squared * skew**2 / 6.0)[:, None]
-    if _sorted(here, next_) or not (np.abs(alike) > limits).any():
-        return 0
-    values = column[places]
-    likeness, _ = _likeness(values)
-    if _along_sorted(values, likeness):
-        return 0
-    return int(lags[np.flatnonzero((np.abs(likeness) > limits).any(axis=0))[-1]])
+    squared = sure**2 - 1.0 / len(places)
+    limits = sure + squared * skew**2 / 6.0
+    found = 0
+    for j in np.flatnonzero((np.abs(alike[..., 0]) > limits).any(axis=1)):
+        if not _sorted_column(rows[:, j], places):
+            likeness = _likeness(waves[j : j + 1][..., places.T])[0][0]
+            beyond = (np.abs(likeness) > limits[j][:, None]).any(axis=0)
+            found = max(found, int(lags[np.flatnonzero(beyond)[-1]]))
+    return found
 
 
 def _down(here: NDArray[Any], next_: NDArray[Any]) -> int:
@@ -203,38 +215,52 @@ def _sorted(here: NDArray[Any], next_: NDArray[Any]) -> bool:
     return bool(_down(here, next_) <= max((1.0 - ASCENTS) * len(here), DESCENTS))
 
 
-def _along_sorted(values: NDArray[Any], likeness: Array, later: int = 1) -> bool:
-    """Whether a column goes along with a sorted one, by its likeness at the last lags, so many."""
+def _sorted_column(column: NDArray[Any], places: Index, later: int = 1) -> bool:
+    """Whether a column is sorted, or goes along with a sorted one.
+
+    That is told by its likeness at the last lags, so many.
+    """
+    values = column[places]
+    if _sorted(values[:, 0], values[:, 1]):
+        return True
+    waves = _waves(column[:, None], places[:, 0])
+    likeness = _likeness(waves[..., places.T])[0][0]
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
     chance = (1.0 - first[0]) / np.sqrt(len(values))  # what weak likeness is uncertain by
     kept = float(np.mean(first[-later:]))
     if not (first[0] > 0.0 and kept > KEPT * first[0] - chance / np.sqrt(later)):
         return False
-    rank = _ranks(values[:, :3])
+    rank = _ranks(column, places[:, 0])[places[:, :3]]
     one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
     down = _down(values[:, 0], values[:, 1])
     return bool(two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(values))
 
 
-def _ranks(values: NDArray[Any]) -> Array:
-    """Places of values among those of the rows, as shares of their number."""
-    pool = np.sort(values[:, 0])
-    low, high = (np.searchsorted(pool, values, side) for side in ("left", "right"))
+def _ranks(column: NDArray[Any], first: Index) -> Array:
+    """Places of values among those of some rows, as shares of their number."""
+    pool = np.sort(column[first])
+    low, high = (np.searchsorted(pool, column, side) for side in ("left", "right"))
     return np.asarray((low + high) / (2.0 * len(pool)))
 
 
-def _likeness(values: NDArray[Any]) -> tuple[Array, Array]:
-    """Correlations of two waves of the ranks at each lag, (2, lags), and how skewed the waves are.
+def _waves(rows: NDArray[Any], first: Index) -> Array:
+    """Two waves of the ranks of every column among those of some rows, (p, 2, n)."""
+    ranks = np.stack([_ranks(column, first) for column in rows.T])
+    return np.cos(np.pi * np.array([1.0, 2.0])[:, None] * ranks[:, None])
+
+
+def _likeness(waves: Array) -> tuple[Array, Array]:
+    """Correlations of waves at each lag, (p, 2, lags), and how skewed the waves are, (p, 2).
 
     Both are 0 where nothing varies.
 
-    `values` are those of one column, (rows, 1 + lags): at each row, and so many rows later.
+    `waves` are those at each row, and so many rows later, (p, 2, 1 + lags, rows).
     """
-    waves = np.cos(np.pi * np.array([1.0, 2.0])[:, None, None] * _ranks(values))
-    waves -= waves.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.mean(waves * waves, axis=1))
-    products = np.mean(waves[:, :, :1] * waves[:, :, 1:], axis=1)
-    scale = spread[:, :1] * spread[:, 1:]
+    waves = waves - waves.mean(axis=-1, keepdims=True)
+    squares = waves * waves
+    spread = np.sqrt(np.mean(squares, axis=-1))
+    products = np.mean(waves[:, :, :1] * waves[:, :, 1:], axis=-1)
+    scale = spread[..., :1] * spread[..., 1:]
     likeness = np.divide(products, scale, out=np.zeros_like(products), where=scale > 1e-12)
-    cubes, own = np.mean(waves[:, :, 0] ** 3, axis=1), spread[:, 0] ** 3
+    cubes, own = np.mean(squares[:, :, 0] * waves[:, :, 0], axis=-1), spread[..., 0] ** 3
     return likeness, np.divide(cubes, own, out=np.zeros_like(cubes), where=own > 1e-12)
