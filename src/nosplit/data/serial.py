@@ -105,7 +105,7 @@ def perhaps_correlated(*samples: NDArray[Any], every: bool = False) -> bool:
     bar = -float(special.ndtri(half / short[0].shape[1]))
     # Columns that are sorted do not count: no others than these can be suspicious without them.
     most = np.sum([np.maximum(z, 0.0) for z, _ in found], axis=0) / root
-    for j in np.flatnonzero(most > bar):
+    for j in np.flatnonzero(most > bar).tolist():
         kept = [own[:, j] for rows, own in zip(short, found, strict=True) if not _ordered(rows, j)]
         z, skew = np.sum([np.zeros(2), *kept], axis=0) / root
         if z > bar + (bar**2 - 1.0) * skew / 6.0:
@@ -132,7 +132,7 @@ def _first_places(n: int) -> Index:
     starts, lags = serial_lags(n)
     if lags[-1] <= FIRST_LAGS:
         starts, lags = np.arange(n - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
-    return starts[:, None] + np.concatenate([[0], lags])
+    return np.asarray(starts[:, None] + np.concatenate([[0], lags]))
 
 
 def _ordered(rows: NDArray[Any], j: int) -> bool:
