@@ -120,26 +120,29 @@ def can_be_suspected(n: int, p: int) -> bool:
 
 def _neighbours(rows: NDArray[Any]) -> Array:
     """Likeness of neighbours in every column, in standard errors, and its skewness, (2, p)."""
-    places = _first_places(len(rows))[:, :2]
+    places = _first_places(len(rows))[0][:, :2]
     likeness, skew = _likeness(_waves(rows, places[:, 0])[..., places.T])
     root = np.sqrt(len(places))
     # About its mean over all orders of the rows, -1/n: waves are taken about their means.
     return np.stack([likeness[:, 0, 0] * root + 1.0 / root, skew[:, 0] ** 2 / root])
 
 
-def _first_places(n: int) -> Index:
-    """Places of rows of a short sample, and of those at each lag from them, (rows, 1 + lags)."""
+def _first_places(n: int) -> tuple[Index, int]:
+    """Places of rows of a short sample, and of those at each lag from them, (rows, 1 + lags).
+
+    Second is how many of the last lags tell sorted rows.
+    """
     starts, lags = serial_lags(n)
+    later = 1
     if lags[-1] <= FIRST_LAGS:
         starts, lags = np.arange(n - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
-    return np.asarray(starts[:, None] + np.concatenate([[0], lags]))
+        later = FIRST_LAGS - 1
+    return starts[:, None] + np.concatenate([[0], lags]), later
 
 
 def _ordered(rows: NDArray[Any], j: int) -> bool:
     """Whether a column of a short sample is sorted, or goes along with one that is."""
-    places = _first_places(len(rows))
-    later = FIRST_LAGS - 1 if places.shape[1] == FIRST_LAGS + 1 else 1
-    return _sorted_column(rows[:, j], places, later)
+    return _sorted_column(rows[:, j], *_first_places(len(rows)))
 
 
 def correlated_rows(
