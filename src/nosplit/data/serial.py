@@ -106,7 +106,11 @@ def perhaps_correlated(*samples: NDArray[Any], every: bool = False) -> bool:
     # Columns that are sorted do not count: no others than these can be suspicious without them.
     most = np.sum([np.maximum(z, 0.0) for z, _ in found], axis=0) / root
     for j in np.flatnonzero(most > bar).tolist():
-        kept = [own[:, j] for rows, own in zip(short, found, strict=True) if not _ordered(rows, j)]
+        kept = [
+            own[:, j]
+            for rows, own in zip(short, found, strict=True)
+            if not _sorted_in_short(rows, j)
+        ]
         z, skew = np.sum([np.zeros(2), *kept], axis=0) / root
         if z > bar + (bar**2 - 1.0) * skew / 6.0:
             return True
@@ -140,7 +144,7 @@ def _first_places(n: int) -> tuple[Index, int]:
     return starts[:, None] + np.concatenate([[0], lags]), later
 
 
-def _ordered(rows: NDArray[Any], j: int) -> bool:
+def _sorted_in_short(rows: NDArray[Any], j: int) -> bool:
     """Whether a column of a short sample is sorted, or goes along with one that is."""
     return _sorted_column(rows[:, j], *_first_places(len(rows)))
 
