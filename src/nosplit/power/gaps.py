@@ -97,15 +97,23 @@ class _PilotCells:
     ) -> tuple[Array, Array]:
         """Kinds of evidence, (kinds, trials), with gaps so many times as long, and without any."""
         z = rng.standard_normal((trials, self.n_cells))
-        drawn, null = self.statistics(z, self._times(factor)), self.null
-        if not pairs:
-            drawn, null = replace(drawn, pairs=None), replace(null, pairs=None)
-        return _evidence_kinds(drawn, null), _evidence_kinds(null)
+        kinds = kinds_of(Adaptive(), self.statistics(z, self._times(factor)), self.null)
+        names = self._names(pairs=pairs)
+        drawn, null = (np.stack([own[name] for name in names]) for own in (kinds, self.null_kinds))
+        return drawn, null
+
+    @cached_property
+    def null_kinds(self) -> dict[str, Array]:
+        """Kinds of evidence without a difference."""
+        return kinds_of(Adaptive(), self.null)
+
+    def _names(self, *, pairs: bool) -> list[str]:
+        """Kinds of evidence of tests that look at pairs of columns, or do not."""
+        return [name for name in self.null_kinds if pairs or name != "largest pair"]
 
     def joining(self, n_units: int, *, pairs: bool) -> Joining:
         """The way a test of so many units joins the kinds."""
-        null = self.null if pairs else replace(self.null, pairs=None)
-        return joining_of(kinds_of(Adaptive(), null), null, n_units)
+        return joining_of(self._names(pairs=pairs), self.null, n_units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +192,8 @@ def gaps_of(
     ]
     cells = _PilotCells(c * count, views, shorter)
     ours = cells.statistics(np.zeros((1, cells.n_cells)), seen)
-    found = _strength(_evidence_kinds(ours, cells.null), _evidence_kinds(cells.null))
+    kinds = kinds_of(Adaptive(), ours, cells.null), cells.null_kinds
+    found = _strength(*(np.stack(list(own.values())) for own in kinds))
     short, middle, long = _fitting_lengths(cells, float(found[0]), rng)
     return PlannedGap(cells, short), PlannedGap(cells, middle), PlannedGap(cells, long)
 
@@ -243,10 +252,6 @@ def _lengths(
     each = zip(lenses, gaps, means, strict=True)
     parts = [(z @ units.along(lens) + gap) ** 2 @ lens.gains - mean for lens, gap, mean in each]
     return np.concatenate([np.zeros((len(z), 0)), *parts], axis=1)
-
-
-def _evidence_kinds(drawn: DrawnStatistics, like: DrawnStatistics | None = None) -> Array:
-    return np.stack(list(kinds_of(Adaptive(), drawn, like).values()))
 
 
 def _strength(kinds: Array, null: Array) -> Array:
