@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit.data.serial import correlated_rows, sure_of
+from nosplit.data.serial import _first_places, correlated_rows, sure_of
 from nosplit.sketch.dealing import Deal
 
 
@@ -135,3 +135,10 @@ def test_rare_values_side_by_side_are_no_alarm():
 def test_many_columns_raise_the_bar():
     assert sure_of(100, 1) < sure_of(100, 50) < sure_of(50, 50)
     assert 4.3 < np.sqrt(100) * sure_of(100, 1) < 4.5  # 2e-5 in four tails
+
+
+@pytest.mark.parametrize(("n", "last", "later"), [(48, 4, 3), (191, 4, 3), (192, 8, 1)])
+def test_lags_that_tell_sorted_rows_in_short_samples(n, last, later):
+    places, found = _first_places(n)
+    assert (places[0, 0], places[0, -1], found) == (0, last, later)
+    assert places.max() < n
