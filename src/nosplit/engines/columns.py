@@ -13,7 +13,7 @@ from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
 from nosplit.engines.sketching.task import Pair, SketchTask
-from nosplit.inference.calibrating.evidence import column_scores, step_down
+from nosplit.inference.calibrating.evidence import step_down
 from nosplit.inference.calibrations import MOST_DRAWS
 from nosplit.inference.columns.sequential import enough_draws, sequential_pvalues
 from nosplit.methods.normal.laws import counted_from
@@ -82,14 +82,14 @@ def rank_columns(look: ColumnLook, alpha: float, flips: int, workers: int | None
     workers : int, optional
         Threads; all cores by default.
     """
-    scores = column_scores(look.under(0, flips + 1, workers))
+    scores = look.under(0, flips + 1, workers).scores
     least = counted_from(scores[0])
 
     def extreme(columns: Index, first: int, stop: int) -> Index:
         some, counts = look.some(columns), np.zeros(len(columns), np.int64)
         for start in range(first, stop, STAGE):
             drawn = some.under(start, min(start + STAGE, stop), workers)
-            counts += np.count_nonzero(column_scores(drawn) >= least[columns], axis=0)
+            counts += np.count_nonzero(drawn.scores >= least[columns], axis=0)
         return counts
 
     most = max(flips, min(enough_draws(scores.shape[1], alpha), MOST_DRAWS))

@@ -68,7 +68,10 @@ def fit_bank(recipe: Recipe, units: Paired | Grouped) -> Bank:
 def _some_rows(units: Paired | Grouped) -> NDArray[Any]:
     """Pooled rows of whole units."""
     chosen = chosen_units(units.n_units, units.rows_per_unit)
-    rows = np.concatenate([units.rows(int(u)) for u in chosen])
+    if isinstance(units, Paired) and len(chosen) == units.n_units:
+        rows = np.stack(units.ordered, axis=1).reshape(2 * len(chosen), -1)
+    else:
+        rows = np.concatenate([units.rows(int(u)) for u in chosen])
     if np.all(rows == rows[0]):
         rows = _rare_rows(units, rows[0])
     return rows

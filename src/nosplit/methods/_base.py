@@ -164,9 +164,10 @@ def log_null_sf(statistic: Array, dof: NDArray[np.int_], truncation: Array) -> A
 
     No degrees of freedom are a statistic that is always 0; it never rejects.
     """
-    chi = log_chi_sf(statistic, np.maximum(dof, 1))
-    normal = log_truncated_sf(statistic, np.where(np.isnan(truncation), -np.inf, truncation))
-    return np.where(dof == 0, 0.0, np.where(np.isnan(truncation), chi, normal))
+    out, chi = np.zeros(statistic.shape), np.isnan(truncation)
+    out[chi] = log_chi_sf(statistic[chi], np.maximum(dof[chi], 1))
+    out[~chi] = log_truncated_sf(statistic[~chi], truncation[~chi])
+    return np.where(dof == 0, 0.0, out)
 
 
 def settled(solution: Array, scale: Array) -> Array:

@@ -38,6 +38,7 @@ __all__ = [
 BLOCK = 128  # units drawn at once
 EXACT = 1 << 24  # integers up to here are exact in float32
 SMALLEST_TILE = 32  # units in a tile of a band
+STRIP = 64  # columns of a triangle that are multiplied at once
 _KEPT = 48  # blocks kept for the next tile
 FEW_PATTERNS = 20  # times the draws: with fewer patterns than that, none is drawn twice
 
@@ -144,7 +145,7 @@ class Signs:
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
     key: int | None = field(init=False)
-    _block: Callable[[int], Array] = field(init=False, repr=False)
+    _block: Callable[[int], NDArray[np.float32]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         free = self.n_signs - self.products
@@ -152,7 +153,7 @@ class Signs:
         exhaustive = numbers is not None and len(numbers) == 2**free
         key = new_key(self.rng)
 
-        def draw(block: int) -> Array:
+        def draw(block: int) -> NDArray[np.float32]:
             return self._random(key, block) if numbers is None else self._patterns(numbers)
 
         object.__setattr__(self, "exhaustive", exhaustive)
@@ -165,16 +166,14 @@ class Signs:
         """Signs that are drawn: one for each block."""
         return max(1, self.n_units // self.block)
 
-    def _patterns(self, numbers: Index) -> Array:
+    def _patterns(self, numbers: Index) -> NDArray[np.float32]:
         """The sign patterns of these numbers; that of 0 is +1 throughout."""
         bits = numbers[:, None] >> np.arange(self.n_signs)
-        return np.asarray(1.0 - 2.0 * (bits & 1), dtype=np.float64)
+        return (1 - 2 * (bits & 1)).astype(np.float32)
 
-    def _random(self, key: int, block: int) -> Array:
-        signs = np.empty((self.flips + 1, BLOCK))
-        signs[0] = 1.0
-        bits = np.unpackbits(self.bits(key, block), axis=1)
-        np.subtract(1.0, 2.0 * bits, out=signs[1:])
+    def _random(self, key: int, block: int) -> NDArray[np.float32]:
+        signs = np.ones((self.flips + 1, BLOCK), np.float32)
+        signs[1:] -= 2 * np.unpackbits(self.bits(key, block), axis=1)
         return signs
 
     def bits(self, key: int, block: int) -> NDArray[np.uint8]:
@@ -182,7 +181,7 @@ class Signs:
         raw = np.frombuffer(generator(key, block).bytes(self.flips * BLOCK // 8), dtype=np.uint8)
         return raw.reshape(self.flips, -1)
 
-    def columns(self, units: range) -> Array:
+    def columns(self, units: range) -> NDArray[np.float32]:
         """Signs of the given units, (F, T)."""
         if self.block == 1:
             return block_columns(self._block, units, self.units)
@@ -217,7 +216,7 @@ def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
     times what anything else here does.
     """
     N, R, d = len(job.units), job.R, len(values)
-    E = signs.columns(range(job.units.start, job.units.stop + R))
+    E = signs.columns(range(job.units.start, job.units.stop + R)).astype(np.float64)
     lags = values.reshape(d, R, N).transpose(0, 2, 1)
     side = max(R, SMALLEST_TILE)
     sums = np.zeros((len(E), d))
@@ -233,23 +232,32 @@ def _signed_band(values: Array, job: Band, signs: Signs) -> Array:
 
 
 def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
-    moments = column_moments(values, job)
-    if job.a == job.b:
-        values = np.triu(values, 1)
-    Ea, Eb = signs.columns(job.a).astype(np.float32), signs.columns(job.b).astype(np.float32)
-    sums = np.stack([signed_sums(Ea, H, Eb) for H in values], axis=1)
+    moments, once = column_moments(values, job), job.a == job.b
+    Ea = signs.columns(job.a)
+    Eb = Ea if once else signs.columns(job.b)
+    values = np.triu(values, 1) if once else values
+    sums = np.stack([signed_sums(Ea, H, Eb, upper=once) for H in values], axis=1)
     return Part(moments, sums, moments.n * moments.second_moment)
 
 
-def signed_sums(Ea: NDArray[np.float32], H: Array, Eb: NDArray[np.float32]) -> Array:
+def signed_sums(
+    Ea: NDArray[np.float32], H: Array, Eb: NDArray[np.float32], *, upper: bool = False
+) -> Array:
     """Sums of ε_a ε_b h(a, b) of a tile under each draw, for weights ε that are 0, 1 or -1.
 
     Values are rounded to whole steps so large that their sums are exact in float32, at three times
-    the speed: no draw changes the rounding, and draws that tie, tie exactly.
+    the speed: no draw changes the rounding, and draws that tie, tie exactly. Of an `upper` triangle
+    most of what is below the diagonal is not multiplied.
     """
     step = np.abs(H).max() * (len(H) / EXACT)
     step = step if step > np.finfo(np.float64).tiny else 1.0
-    halves = Ea @ np.rint(H / step).astype(np.float32)
+    whole, width = np.rint(H / step).astype(np.float32), H.shape[1]
+    halves = np.empty((len(Ea), width), np.float32)
+    strip = STRIP if upper else max(width, 1)
+    for start in range(0, width, strip):
+        end = min(start + strip, width)
+        above = end if upper else len(H)
+        np.matmul(Ea[:, :above], whole[:above, start:end], out=halves[:, start:end])
     halves *= Eb
     return step * np.asarray(halves.sum(axis=1, dtype=np.float64))
 

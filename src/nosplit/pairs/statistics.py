@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 
 __all__ = ["CUMULATIVE", "FINE", "PLACE", "SPREAD", "ColumnDraws", "DrawnStatistics", "Seen"]
 
@@ -57,6 +58,24 @@ class ColumnDraws:
     def n_columns(self) -> int:
         """Number of columns."""
         return int(self.columns.max(initial=-1)) + 1
+
+    @property
+    def starts(self) -> Index:
+        """Positions at which the statistics of each column begin."""
+        return np.asarray(np.searchsorted(self.columns, np.arange(self.n_columns)))
+
+    @cached_property
+    def scores(self) -> Array:
+        """Normal scores of each column under each draw, (F, columns): of its best statistic.
+
+        Columns have different laws: a flag's is nearly that of one squared normal, that of many
+        bins nearly normal. What is compared is therefore their tails, by the cube root of a gamma
+        law (Wilson and Hilferty), which is nearly normal.
+        """
+        root, spread = np.sqrt(self.shapes), 1.0 / (9.0 * self.shapes)
+        size = np.cbrt(np.maximum(1.0 + self.values / root, 0.0))
+        scores = (size - (1.0 - spread)) / np.sqrt(spread)
+        return np.asarray(np.maximum.reduceat(scores, self.starts, axis=1))
 
 
 class Seen(NamedTuple):

@@ -276,7 +276,7 @@ def gamma_laws(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens]) -> tu
         moment = along.T @ along
         own = _with_itself(along, np.ones((along.shape[1], 1)), draws.looks)
         first = draws.spread * float(np.trace(moment))
-        second = 2.0 * draws.spread**2 * float(np.sum(moment * moment) - np.sum(own * own))
+        second = 2.0 * draws.spread**2 * float(np.vdot(moment, moment) - np.vdot(own, own))
         live = second > CONSTANT * first * first
         laws.append((np.sqrt(second), first * first / second) if live else (np.inf, 1.0))
     spreads, shapes = np.array(laws).reshape(-1, 2).T
@@ -324,6 +324,8 @@ def covariance(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens], m: in
 
 def _with_itself(along: Array, gains: Array, looks: int) -> Array:
     """Values of each unit with itself, for all pairs of its looks, (s, N · looks²)."""
+    if looks == 1:
+        return np.asarray(((along * along) @ gains).T)
     own = along.reshape(-1, looks, along.shape[1])
     turned = own.transpose(0, 2, 1)
     return np.stack([((own * gain) @ turned).ravel() for gain in gains.T])

@@ -42,7 +42,7 @@ class Lens:
 
     def along(self, numbers: NDArray[Any]) -> Array:
         """Numbers of cells, or sums of them, along the axes."""
-        own = numbers[..., self.where].astype(np.float64)
+        own = numbers[..., self.where].astype(np.float64, copy=False)
         return own * self.axes if self.axes.ndim == 1 else np.asarray(own @ self.axes)
 
 

@@ -21,7 +21,6 @@ from nosplit.designs.asked import Asked
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching.steps import prepare_sketch, sketch_pair
-from nosplit.inference.calibrating.evidence import column_scores
 from nosplit.inference.calibrations import Exact
 from nosplit.methods.normal.laws import counted_from
 from nosplit.pairs.pairing import Sketch
@@ -139,5 +138,5 @@ def _kinds(drawn: DrawnStatistics) -> Array:
         if live.any():
             found.append((tau[:, live] / np.sqrt(np.diagonal(cov)[live])).max(axis=1))
     views = (v for v in (drawn.columns, drawn.pairs) if v is not None and v.n_columns)
-    found += [column_scores(view).max(axis=1) for view in views]
+    found += [view.scores.max(axis=1) for view in views]
     return np.stack(found, axis=1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from nosplit._support.changes import Change, Described
 from nosplit._support.lazy import special
-from nosplit._support.types import Array, Index
+from nosplit._support.types import Array
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
@@ -49,7 +49,6 @@ POWER = 0.75
 __all__ = [
     "ColumnEvidence",
     "column_evidence",
-    "column_scores",
     "joining_of",
     "kinds_of",
     "rank_all",
@@ -128,19 +127,19 @@ def kinds_of(
         shown = columns.showing(name)
         if shown.size:
             kinds[name] = shown.mean(axis=1)
-    scores, parts = column_scores(columns), (broad, _first_of_columns(columns).mean(axis=1))
+    scores, parts = columns.scores, (broad, _first_of_columns(columns).mean(axis=1))
     null_scores, null_parts = scores, parts
     if like is not None and like.columns is not None:
         null_broad = method.evidence(like.tau, like.cov)[2]
         null_parts = null_broad, _first_of_columns(like.columns).mean(axis=1)
-        null_scores = column_scores(like.columns)
+        null_scores = like.columns.scores
     units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
     if not single or PLACE in kinds:
         kinds["broad"] = units[1] if single else units[0] + units[1]
     if not single or PLACE not in kinds:
         kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
     if drawn.pairs is not None and drawn.pairs.n_columns:
-        kinds["largest pair"] = column_scores(drawn.pairs).max(axis=1)
+        kinds["largest pair"] = drawn.pairs.scores.max(axis=1)
     return kinds
 
 
@@ -166,32 +165,14 @@ def _unit(values: Array, null: Array) -> Array:
     return (values - null.mean()) / spread if spread > ALIKE else np.zeros_like(values)
 
 
-def _starts(drawn: ColumnDraws) -> Index:
-    """Positions at which the statistics of each column begin."""
-    return np.asarray(np.searchsorted(drawn.columns, np.arange(drawn.n_columns)))
-
-
 def _first_of_columns(drawn: ColumnDraws) -> Array:
     """The first statistic of each column: of numbers the cumulative one."""
-    return drawn.values[:, _starts(drawn)]
-
-
-def column_scores(drawn: ColumnDraws) -> Array:
-    """Normal scores of each column under each draw, (F, columns): of its best statistic.
-
-    Columns have different laws: a flag's is nearly that of one squared normal, that of many bins
-    nearly normal. What is compared is therefore their tails, by the cube root of a gamma law
-    (Wilson and Hilferty), which is nearly normal.
-    """
-    root, spread = np.sqrt(drawn.shapes), 1.0 / (9.0 * drawn.shapes)
-    size = np.cbrt(np.maximum(1.0 + drawn.values / root, 0.0))
-    scores = (size - (1.0 - spread)) / np.sqrt(spread)
-    return np.asarray(np.maximum.reduceat(scores, _starts(drawn), axis=1))
+    return drawn.values[:, drawn.starts]
 
 
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
     """Exact p-values of all columns, and those adjusted for looking at all of them."""
-    scores = column_scores(drawn)
+    scores = drawn.scores
     own = np.count_nonzero(scores >= counted_from(scores[0]), axis=0) / len(scores)
     both = zip(own.tolist(), step_down(scores).tolist(), scores[0].tolist(), strict=True)
     return tuple(ColumnEvidence(*numbers) for numbers in both)

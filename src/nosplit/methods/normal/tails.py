@@ -103,8 +103,11 @@ def log_truncated_sf(x: ArrayLike, lower: ArrayLike, upper: ArrayLike = np.inf) 
         z_far, a_far = np.where(far, z, 1.0), np.where(far, a, 1.0)
         scaled = np.log(special.erfcx(z_far / np.sqrt(2)) / special.erfcx(a_far / np.sqrt(2)))
         one_sided = np.where(far, scaled - 0.5 * (z_far - a_far) * (z_far + a_far), one_sided)
-        two_sided = np.where((a > 1) | (b < -1), _far(z, a, b), _log_mass(z, b) - _log_mass(a, b))
-    out = np.where(np.isposinf(b), one_sided, two_sided)
+        out = one_sided
+        if not np.isposinf(b).all():
+            same_side, between = (a > 1) | (b < -1), _log_mass(z, b) - _log_mass(a, b)
+            two_sided = np.where(same_side, _far(z, a, b), between)
+            out = np.where(np.isposinf(b), one_sided, two_sided)
     return np.where(z <= a, 0.0, np.minimum(out, 0.0))
 
 
