@@ -36,7 +36,7 @@ from nosplit import (
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips
-from nosplit.pairs.draws import Signs, unwrapped
+from nosplit.pairs.draws import Signs, signed_sums, unwrapped
 
 TIE = 1e-6
 # The chi-bar law's weights play no part in its evidence, so few draws will do for them.
@@ -291,6 +291,18 @@ def test_random_signs_are_fair_and_independent():
     correlation = signs.T @ signs / 2000
     np.fill_diagonal(correlation, 0.0)
     assert np.max(np.abs(correlation)) * np.sqrt(2000) < limit
+
+
+@pytest.mark.parametrize("n", [3, 64, 65, 200])
+def test_triangles_are_summed_as_squares_are(n):
+    """In strips, without what is below the diagonal, to the last bit; and against float64."""
+    rng = np.random.default_rng(n)
+    signs = Signs(n, 40, rng).columns(range(n))
+    values = np.triu(rng.normal(size=(n, n)), 1)
+    sums = signed_sums(signs, values, signs, upper=True)
+    np.testing.assert_array_equal(sums, signed_sums(signs, values, signs))
+    plain = np.einsum("fi,ij,fj->f", signs, values, signs)
+    np.testing.assert_allclose(sums, plain, atol=np.abs(values).max() * n**2 * n / 2**24)
 
 
 @pytest.mark.parametrize("N", [5, 127, 128, 129, 1000])
