@@ -155,6 +155,16 @@ def test_huge_values_are_far_and_nothing_else():
     assert np.array_equal(np.flatnonzero(changed), [cell])
 
 
+@pytest.mark.parametrize("n", [16, 399, 1000])
+def test_edges_of_numbers_are_quantiles(n):
+    column = np.random.default_rng(n).normal(size=n)
+    for count in (2, 7, 32):
+        bins = fit_bins(column, categories=False, most=128, count=count)
+        levels = np.arange(1, count) / count
+        quantiles = np.quantile(column, levels, method="inverted_cdf")
+        np.testing.assert_array_equal(bins.edges, np.unique(quantiles))
+
+
 def test_bins_of_tied_values():
     column = np.repeat([0.0, 1.0, 2.5], [300, 50, 50])
     bins = fit_bins(column, categories=False, most=128)
