@@ -12,7 +12,7 @@ SOURCES := src tests $(wildcard benchmarks docs)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
+.PHONY: help venv demo test pytest test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,7 +35,10 @@ venv: $(VENV)/.stamp ## build the virtual environment
 demo: venv ## test MNIST digits, and a pair with no difference
 	@$(BIN)/nosplit demo
 
-test: lint ## lint, types, import contract, doctests, examples of README and docs, tests
+test: venv ## lint, types, import contract, doctests, examples of README and docs, tests
+	@$(MAKE) --no-print-directory -j 2 lint pytest
+
+pytest: venv ## the tests alone
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2
 
 test-gpu: ## the tests that need a CUDA device, and the benchmarks on it, by the python3 that has PyTorch

@@ -10,7 +10,7 @@ from scipy import stats
 import nosplit
 from nosplit import predict_power
 
-TESTS = 40
+TESTS = 30
 # Besides chance in so many tests (1e-4 in all): what 64 frequencies and 400 cells may be off by.
 CHANCE, OFF = stats.norm.isf(5e-5) * np.sqrt(0.25 / TESTS), 0.08
 
