@@ -54,7 +54,7 @@ def samples(first, second, n, seed):
     [(normal, wider), (normal, moved), (normal, correlated), (table, other_table)],
 )
 def test_large_pilots_predict_the_default_test(first, second):
-    told = predict_power(nosplit.pilot(*samples(first, second, 4000, -1)), n=120, trials=1000)
+    told = predict_power(nosplit.pilot(*samples(first, second, 4000, -1)), n=120, trials=500)
     each = (samples(first, second, 120, seed) for seed in range(TESTS))
     seen = np.mean([nosplit.two_sample_test(x, y, workers=1).pvalue <= 0.05 for x, y in each])
     assert 0.15 < seen < 0.9  # so that there is something to tell

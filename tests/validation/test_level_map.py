@@ -13,12 +13,12 @@ from benchmarks.level.map import Count, above, lower_limit
 GRID = {cell.name: cell for cell in cells()}
 # Cells that are quick, of every public test.
 SOME = {
-    "two_sample, default: log-normal, 10 v 10, p = 2": 40,
+    "two_sample, default: log-normal, 10 v 10, p = 2": 25,
     "two_sample, default: 1 % not 0, 10 v 400, p = 2": 10,
     "two_sample, default: mixed table, 50 v 50, p = 2": 10,
     "two_sample, pairs=linear, calibration=asymptotic: log-normal, 1000 v 1000, p = 2": 60,
     "independence, default: ties, 50": 20,
-    "goodness_of_fit, default: gamma(1.2), 10, p = 1": 4,
+    "goodness_of_fit, default: gamma(1.2), 10, p = 1": 2,
     "mean, default: 1 - exponential, 350, d = 7": 8,
     "joint_normal, ost: d = 3": 200,
     "stream, adjacent: log-normal, 2000 v 32000, p = 2": 10,
