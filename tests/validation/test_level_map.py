@@ -18,7 +18,7 @@ SOME = {
     "two_sample, default: mixed table, 50 v 50, p = 2": 10,
     "two_sample, pairs=linear, calibration=asymptotic: log-normal, 1000 v 1000, p = 2": 60,
     "independence, default: ties, 50": 20,
-    "goodness_of_fit, default: gamma(1.2), 10, p = 1": 2,
+    "goodness_of_fit, default: gamma(1.2), 10, p = 1": 4,
     "mean, default: 1 - exponential, 350, d = 7": 8,
     "joint_normal, ost: d = 3": 200,
     "stream, adjacent: log-normal, 2000 v 32000, p = 2": 10,
