@@ -98,11 +98,11 @@ class DependentRowsWarning(NosplitWarning):
 
     Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
     near rows are more alike than far ones. A test that takes rows to be independent then rejects
-    too often. Tests of two samples exchange blocks of rows instead, and say that the result is
-    approximate, or that there are too few blocks: also where rows are few and only look a little
-    alike, as in one of a hundred samples of independent rows. Other tests leave the p-value what it
-    would be there, and do not call it exact. For a test of fit say `dependent=True`, or thin the
-    chain.
+    too often. Tests of two samples and of means take blocks of rows instead, others one row in so
+    many, and say that the result is approximate, or that there is too little left to reject
+    anything: also where rows are few and only look alike, as those of one in a hundred independent
+    samples do. For the output of a chain say `dependent=True` in a test of fit. Rows in random
+    order are independent again only if they were before: shuffling them hides a series.
     """
 
 

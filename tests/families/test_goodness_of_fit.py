@@ -320,11 +320,25 @@ def test_level_on_a_chain(phi, n):
     assert hits <= most(trials, 0.07)
 
 
-def test_chain_taken_for_independent_rows_rejects_and_warns():
+def test_a_chain_taken_for_independent_rows_is_thinned():
+    """Nearly all such chains of 40 to 2,000 rows were rejected, the short ones without a word."""
     x = chain(2000, 2, 0.9, np.random.default_rng(7))
-    with pytest.warns(DependentRowsWarning, match=r"Use dependent=True, or thin=\d+"):
+    with pytest.warns(DependentRowsWarning, match=r"one in \d+ was used.*Use dependent=True"):
         result = goodness_of_fit_test(x, -x)
-    assert any("DependentRowsWarning" in text for text in result.warnings)
+    assert not result.reject(0.01)
+    assert 20 < result.n_used < 400
+    assert result.n_used + result.n_left_out == 2000
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
+def test_short_chains():
+    """15 of 20 were rejected."""
+    rng, trials = np.random.default_rng(11), 30
+    hits = sum(
+        goodness_of_fit_test(chain(60, 1, 0.9, rng), lambda x: -x, rng=t).reject(0.05)
+        for t in range(trials)
+    )
+    assert hits <= most(trials, 0.1)
 
 
 def test_independent_rows_do_not_look_like_a_chain():

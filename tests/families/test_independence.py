@@ -151,6 +151,7 @@ def test_exact_by_full_enumeration(method):
         assert np.mean(np.array(pvalues) <= k / 9 + 1e-9) <= k / 9 + 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 @pytest.mark.parametrize("discrete", [False, True])
 def test_p_values_are_uniform_at_sixteen_rows(discrete):
     """Chi-square over five classes of the rank among 20, false alarm 1e-4; and the level itself."""
@@ -333,6 +334,7 @@ def test_permuted_statistics_against_plain_loops():
     assert drawn.flat_tau[0, 1] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_few_observations_keep_the_level():
     rng = np.random.default_rng(8)
     hits = sum(

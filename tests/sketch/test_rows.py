@@ -314,6 +314,7 @@ LAWS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(("n", "m"), [(20, 20), (50, 50), (30, 20)])
 def test_level_against_theory(law, n, m):

@@ -13,13 +13,15 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import DependentRowsWarning, Exact, independence_test, mean_test, two_sample_test
-from nosplit.data.serial import perhaps_correlated
+from nosplit.api.means import _block_means
+from nosplit.data.serial import Likeness, likeness_of
+from nosplit.designs.two_sample import _runs_in_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 
 
-def series(rng, n, phi=0.9):
-    noise = rng.normal(size=(n, 1)) * np.sqrt(1.0 - phi**2)
+def series(rng, n, phi=0.9, p=1):
+    noise = rng.normal(size=(n, p)) * np.sqrt(1.0 - phi**2)
     noise[0] /= np.sqrt(1.0 - phi**2)
     return lfilter([1.0], [1.0, -phi], noise, axis=0)
 
@@ -79,65 +81,216 @@ def test_two_variables():
 
 def test_one_series_of_two_variables_is_harmless():
     """If y does not depend on its past, it may be permuted, whatever x does."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(2)
     found = independence_test(series(rng, 400), rng.normal(size=400), calibration=Exact(99))
     assert (found.calibration, found.warnings) == ("exact", ())
 
 
 def test_rows_of_values():
-    rng = np.random.default_rng(2)
-    with pytest.warns(DependentRowsWarning, match="long blocks"):
-        mean_test(series(rng, 400), symmetric=True)
+    """Half of them were rejected, with a warning."""
+    trials = 40
+    found = [
+        mean_test(series(np.random.default_rng(t), 400), symmetric=True) for t in range(trials)
+    ]
+    assert all(own.calibration == "blocks" and own.n_used == 400 for own in found)
+    assert sum(own.reject() for own in found) <= binom.isf(1e-3, trials, 0.05)
 
 
-@pytest.mark.parametrize(("n", "phi", "least"), [(60, 0.5, 0.7), (60, 0.3, 0.42), (120, 0.3, 0.5)])
-def test_short_series_are_suspected(n, phi, least):
-    """4 of 20 tests of two series of 60 rows (φ = .5) rejected without a word."""
-    rng, trials = np.random.default_rng(3), 100
-    pairs = ((series(rng, n, phi), series(rng, n, phi)) for _ in range(trials))
-    assert sum(perhaps_correlated(x, y) for x, y in pairs) >= least * trials
-
-
-def test_independent_rows_are_seldom_suspected():
-    rng, trials = np.random.default_rng(4), 150
-
-    def ties(size):
-        return rng.integers(3, size=size)
-
-    for draw in (rng.normal, rng.standard_cauchy, ties):
-        samples = (draw(size=(2, 80, 2)) for _ in range(trials))
-        assert sum(perhaps_correlated(x, y) for x, y in samples) <= binom.isf(1e-3, trials, 0.01)
-        by_size = (np.sort(draw(size=(80, 1)), axis=0) for _ in range(trials))
-        assert not any(map(perhaps_correlated, by_size))
+# Short series ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("test", "where"),
+    ("n", "p", "phi", "doubted", "suspected"),
     [
-        (independence_test, "ways.observations"),
-        (lambda x, y, calibration: mean_test(x - y, symmetric=True), "means"),
+        (20, 1, 0.9, 0.95, 0.85),
+        (40, 1, 0.5, 0.85, 0.7),
+        (60, 1, 0.3, 0.82, 0.5),
+        (60, 3, 0.3, 1, 0.85),
     ],
 )
-def test_suspicion_leaves_the_p_value_alone(monkeypatch, test, where):
+def test_short_series_look_alike(n, p, phi, doubted, suspected):
+    """Of 60 rows with φ = .3 half were suspected, and below 48 rows nothing was looked for."""
+    rng, trials = np.random.default_rng(3), 100
+    found = [likeness_of(*(series(rng, n, phi, p) for _ in range(2))) for _ in range(trials)]
+    assert sum(own.doubted for own in found) >= doubted * trials
+    assert sum(own.suspected for own in found) >= suspected * trials
+
+
+LAWS = {
+    "normal": lambda rng, size: rng.normal(size=size),
+    "heavy": lambda rng, size: rng.standard_cauchy(size),
+    "ties": lambda rng, size: rng.integers(3, size=size),
+    "rare": lambda rng, size: (rng.random(size) < 0.05) * 1.0,
+    "alike": lambda rng, size: rng.normal(size=size) + 3.0 * rng.normal(size=(*size[:-1], 1)),
+}
+
+
+@pytest.mark.parametrize(("n", "p"), [(12, 1), (30, 3), (80, 2), (300, 20)])
+@pytest.mark.parametrize("law", LAWS)
+def test_independent_rows_seldom_do(law, n, p):
+    rng, trials = np.random.default_rng(4), 200
+    found = [likeness_of(*LAWS[law](rng, (2, n, p))) for _ in range(trials)]
+    # Rare values make a chance of few steps, which may be a little more.
+    most = 1.3 if law == "rare" else 1.0
+    assert sum(own.doubted for own in found) <= binom.isf(1e-4, trials, 0.1 * most)
+    assert sum(own.suspected for own in found) <= binom.isf(1e-4, trials, 0.01 * most)
+
+
+@pytest.mark.parametrize("n", [16, 40, 80])
+def test_sorted_rows_do_not_look_alike(n):
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        by_size = np.sort(rng.normal(size=(n, 1)), axis=0)
+        assert likeness_of(by_size, by_size[::-1]) == Likeness()
+
+
+def test_columns_that_go_along_with_a_sorted_one():
+    rng, found = np.random.default_rng(6), 0
+    for _ in range(100):
+        first = np.sort(rng.normal(size=(2, 60, 1)), axis=1)
+        found += likeness_of(*(first + np.array([0.0, 0.7]) * rng.normal(size=(2, 60, 2)))).doubted
+    assert found <= 15
+
+
+def short(rng, n, phi, m=None):
+    return series(rng, n, phi), series(rng, m or n, phi)
+
+
+SHORT = {
+    "two samples": (lambda rng: two_sample_test(*short(rng, 40, 0.9), calibration=Exact(99)), 30),
+    "that forget fast": (lambda rng: two_sample_test(*short(rng, 60, 0.3)), 60),
+    "of different sizes": (lambda rng: two_sample_test(*short(rng, 30, 0.9, 50)), 30),
+    "in pairs": (lambda rng: two_sample_test(*short(rng, 40, 0.9), paired=True), 30),
+    "in strata": (
+        lambda rng: two_sample_test(
+            *short(rng, 40, 0.9), strata=(np.repeat([0, 1], 20), np.repeat([0, 1], 20))
+        ),
+        30,
+    ),
+    "two variables": (lambda rng: independence_test(*short(rng, 40, 0.9)), 30),
+    "means": (lambda rng: mean_test(series(rng, 40, 0.9), symmetric=True), 30),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_series_keep_the_level(name):
+    """Seven to nine in ten were rejected with φ = .9, and called exact; one in seven with .3."""
+    test, trials = SHORT[name]
+    found = [test(np.random.default_rng(trial)) for trial in range(trials)]
+    assert sum(own.reject() for own in found) <= binom.isf(1e-3, trials, 0.05)
+    exact = [own for own in found if own.calibration == "exact"]
+    assert len(exact) <= 0.1 * trials
+    assert sum(own.reject() for own in exact) <= 1
+
+
+@pytest.mark.parametrize(("n", "phi"), [(40, 0.9), (200, 0.9)])
+def test_several_series(n, phi):
+    """57 of 60 samples of 40 rows were rejected, and 59 of 200 rows, without a word."""
+    hits = 0
+    for trial in range(25):
+        rng = np.random.default_rng(trial)
+        samples = [series(rng, n, phi) for _ in range(3)]
+        found = nosplit.k_sample_test(samples, follow_up=False, calibration=Exact(99))
+        assert found.overall.calibration == "thinned"
+        assert found.overall.n_used + found.overall.n_left_out == 3 * n
+        hits += found.reject()
+    assert hits <= binom.isf(1e-3, 25, 0.05)
+
+
+class Means:
+    """A classifier that takes no time."""
+
+    def fit(self, rows, labels):
+        self.w = rows[labels > 0].mean(axis=0) - rows[labels < 0].mean(axis=0)
+
+    def predict(self, rows):
+        return rows @ self.w
+
+
+def test_series_before_a_witness():
+    """34 of 60 were rejected, without a word."""
+    hits = 0
+    for trial in range(25):
+        both = short(np.random.default_rng(trial), 600, 0.9)
+        found = nosplit.witness_test(*both, estimator=Means(), flips=99)
+        assert found.n_used < 400
+        assert any("DependentRows" in text for text in found.warnings)
+        hits += found.reject()
+    assert hits <= binom.isf(1e-3, 25, 0.05)
+
+
+def test_columns_of_short_series():
+    """69 of 100 samples had a column that differed."""
+    hits = 0
+    for trial in range(30):
+        found = nosplit.column_tests(*short(np.random.default_rng(trial), 40, 0.9))
+        assert found.calibration == "thinned"
+        assert found.n_used + found.n_left_out == 80
+        hits += len(found.differing()) > 0
+    assert hits <= binom.isf(1e-3, 30, 0.05)
+
+
+# What is done about them -----------------------------------------------------------------------
+
+
+def test_the_larger_p_value_counts(monkeypatch):
     x, y = np.random.default_rng(5).normal(size=(2, 80, 1))
-    before = test(x, y, calibration=Exact(99))
-    monkeypatch.setattr(f"nosplit.api.{where}.perhaps_correlated", lambda *_, **__: True)
-    with pytest.warns(DependentRowsWarning, match="look alike"):
-        after = test(x, y, calibration=Exact(99))
-    assert (before.calibration, after.calibration) == ("exact", "approximate")
-    assert (before.pvalue, before.statistic) == (after.pvalue, after.statistic)
+    rows = two_sample_test(x, y, calibration=Exact(999))
+    assert rows.calibration == "exact"
+    where = "nosplit.api.ways.pairs.{}"
+    monkeypatch.setattr(where.format("correlated_rows"), lambda *_: 1)
+    blocks = two_sample_test(x, y, calibration=Exact(999))
+    monkeypatch.setattr(where.format("correlated_rows"), lambda *_: 0)
+    # Blocks of eight rows, as for a lag of one: all swaps of ten of them are seen.
+    monkeypatch.setattr(where.format("likeness_of"), lambda *_: Likeness(0.05, 0.5))
+    both = two_sample_test(x, y, calibration=Exact(999))
+    assert both.calibration == "blocks"
+    assert not any("alike" in text for text in both.warnings)
+    assert rows.pvalue != pytest.approx(blocks.pvalue)
+    assert both.pvalue == pytest.approx(max(rows.pvalue, blocks.pvalue))
 
 
-@pytest.mark.parametrize(("n", "m", "how"), [(80, 80, "blocks"), (80, 200, "approximate")])
-def test_suspected_samples_have_blocks(monkeypatch, n, m, how):
-    """As they stood, 12 of 100 with 200 rows and φ = .3 were rejected, with a warning; now 5."""
+@pytest.mark.parametrize(
+    ("n", "m", "chance", "how"),
+    [(80, 80, 0.005, "blocks"), (80, 80, 0.05, "blocks"), (80, 200, 0.05, "approximate")],
+)
+def test_suspected_samples_have_blocks(monkeypatch, n, m, chance, how):
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(n, 1)), rng.normal(size=(m, 1))
-    monkeypatch.setattr("nosplit.api.ways.pairs.perhaps_correlated", lambda *_, **__: True)
-    said = "blocks of 8 rows" if how == "blocks" else "rows farther apart"
-    with pytest.warns(DependentRowsWarning, match=f"look alike.*{said}"):
-        found = two_sample_test(x, y, calibration=Exact(99))
+    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_: Likeness(chance, 0.4))
+    found = two_sample_test(x, y, calibration=Exact(99))
     assert found.calibration == how
+    assert any("look alike" in text for text in found.warnings) == (chance <= 0.01)
+
+
+def test_lengths_of_blocks():
+    """3.5 times as many rows as are as good as one; no more than leave ten if only doubted."""
+    assert Likeness(0.5, 0.9).block_in((60, 60)) == 1
+    assert [Likeness(0.005, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 7, 11, 60]
+    assert [Likeness(0.05, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 6, 6, 6]
+    assert Likeness(0.05, 0.3).block_in((12, 20)) == 2
+    assert Likeness(0.05, 0.3).block_in((12, 40)) == 1
+
+
+def test_rows_of_values_in_blocks():
+    values = np.arange(11.0)[:, None]
+    assert np.array_equal(_block_means(values, 1), values)
+    assert np.array_equal(_block_means(values, 4)[:, 0], [1.5, 7.0])
+    assert np.array_equal(_block_means(values, 99)[:, 0], [2.0, 7.5])
+
+
+def test_runs_of_rows_in_strata():
+    cell = np.array([0, 2, 0, 0, 2, 0, 0, 2, 1, 1, 1, 3, -2])
+    groups = _runs_in_cells(cell, cell >= 0, 2)
+    codes = groups.codes
+    assert codes[-1] == -1
+    assert [np.flatnonzero(codes == g).tolist() for g in np.unique(codes[:-1])] == [
+        [0, 2],
+        [3, 5, 6],
+        [8, 9, 10],
+        [1, 4, 7],
+        [11],
+    ]
 
 
 # Swaps of blocks --------------------------------------------------------------------------------

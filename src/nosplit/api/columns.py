@@ -15,9 +15,8 @@ from nosplit.data.changes import column_changes
 from nosplit.data.options import AUTO, Options, by_policy
 from nosplit.engines.changes import changes_in_bins
 from nosplit.engines.columns import rank_columns
-from nosplit.errors import Caveat, InputError
-from nosplit.inference.calibrations import BLOCKS, MOST_DRAWS
-from nosplit.inference.caveats import dependent_rows
+from nosplit.errors import InputError
+from nosplit.inference.calibrations import MOST_DRAWS
 from nosplit.inference.columns.results import ColumnTests, tests_of
 
 __all__ = ["column_tests"]
@@ -115,8 +114,7 @@ def column_tests(
 def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
     columns, names = seen.columns, seen.names
     ranked = rank_columns(columns.look, alpha, draws, workers)
-    caveats: list[Caveat] = [dependent_rows(seen.lag, seen.block)] if seen.lag else []
-    for category, text in caveats:
+    for category, text in seen.caveats:
         warn(text, category)
     rows = tests_of(
         [tuple(names[j] for j in which) for which in columns.which],
@@ -136,10 +134,10 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
         alpha,
         draws,
         ranked.most,
-        BLOCKS if seen.lag and seen.block > 1 else "exact",
+        seen.calibration,
         seen.n_used,
         seen.n_rows - seen.n_used,
-        tuple(f"{c.__name__}: {text}" for c, text in caveats),
+        tuple(f"{c.__name__}: {text}" for c, text in seen.caveats),
         () if seen.encoding is None else seen.encoding.notes,
         seen.reference,
     )

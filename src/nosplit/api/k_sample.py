@@ -48,10 +48,13 @@ def k_sample_test(
     """Test whether several samples all come from one distribution, and which of them differ.
 
     The overall test permutes the labels of all rows, and is exact over those draws if rows are
-    independent. Every pair of samples is then compared, or every sample with a control, each by
-    draws that exchange these two samples only. p-values are adjusted so that the probability of
-    naming any two samples that are alike is at most the level: by closed testing for up to five
-    samples, by Holm's rule with as many draws as that needs for more.
+    independent. Where they depend on those before them, one in so many is used that these do not;
+    the result is then approximate, its calibration is "thinned" ("approximate" where few rows only
+    look a little alike), and there is a `DependentRowsWarning`. Every pair of samples is then
+    compared, or every sample with a control, each by draws that exchange these two samples only.
+    p-values are adjusted so that the probability of naming any two samples that are alike is at
+    most the level: by closed testing for up to five samples, by Holm's rule with as many draws as
+    that needs for more.
 
     Parameters
     ----------
@@ -99,7 +102,7 @@ def k_sample_test(
             return several_samples(samples, options)
         return _split(samples, labels, options, label_policy(nan_policy))
 
-    data = by_policy(nan_policy, read)
+    data = by_policy(nan_policy, read).far_apart()
     first = None if control is None else _control(control, data.names)
     _check_number(len(data.names), first, follow_up)
     named, seed = asked_for(kernels), new_key(generator)

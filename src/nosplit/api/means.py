@@ -15,13 +15,13 @@ from nosplit._support.checks import (
     resolve,
 )
 from nosplit._support.types import Array
-from nosplit.data.serial import correlated_rows, perhaps_correlated
+from nosplit.data.serial import Likeness, correlated_rows, likeness_of
+from nosplit.engines.families.order import in_their_order
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP, CAUTIOUS
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.caveats import dependent_values, perhaps_dependent
 from nosplit.inference.limits import Limits, as_method, check_naive, settle
-from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.outcome import Outcome, Tested, to_result
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
 from nosplit.inference.rows import test_rows
@@ -99,18 +99,28 @@ def mean_test(
         raise InputError(f"`h` must have at least 2 rows, got {len(values)}.")
     generator, chosen = check_rng(rng), as_method(method)
     kind = _mean_calibration(calibration, check_flag(symmetric, "symmetric"), chosen)
-    lag, suspected = correlated_rows(values), perhaps_correlated(values)
-    if check_flag(shuffle, "shuffle"):
-        values = values[generator.permutation(len(values))]
-    outcome = test_rows(values, chosen, kind, generator).noting(dependent_values(lag))
-    return to_result(
-        perhaps_dependent(outcome) if suspected and not lag else outcome,
-        question=MEAN,
-        kernels=tuple(f"base {i}" for i in range(values.shape[1])),
-        n_units=len(values),
-        n_used=len(values),
-        n_left_out=0,
-    )
+    names = tuple(f"base {i}" for i in range(values.shape[1]))
+    shuffled = check_flag(shuffle, "shuffle")
+
+    def in_blocks(block: int) -> Tested:
+        rows = _block_means(values, block)
+        if shuffled:
+            rows = rows[generator.permutation(len(rows))]
+        return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
+
+    lag, likeness = correlated_rows(values), likeness_of(values)
+    if not isinstance(kind, Exact) and not likeness.suspected:
+        likeness = Likeness()  # it is not called exact
+    return in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
+
+
+def _block_means(values: Array, block: int) -> Array:
+    """Means of blocks of rows that follow one another, two of them at least."""
+    if block == 1:
+        return values
+    starts = np.arange(max(2, len(values) // block)) * min(block, len(values) // 2)
+    counts = np.diff(np.append(starts, len(values)))
+    return np.asarray(np.add.reduceat(values, starts, axis=0) / counts[:, None])
 
 
 def joint_normal_test(

@@ -80,8 +80,10 @@ def two_sample_test(
         "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto". Exact over
         the draws if rows are independent, and those of x and of y may change places under H₀.
         Where rows depend on those before them, blocks of rows are swapped whole; the result is then
-        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. So it is
-        where few rows only look a little alike; "approximate" if sizes are too different for that.
+        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Where few
+        rows only look alike, rows and blocks are both swapped, and the larger p-value counts: that
+        is right for independent rows and for a series. One test of independent rows in ten is
+        such; there is a warning in one of a hundred. "approximate" if sizes are too different.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -12,11 +12,14 @@ from nosplit._support.checks import Seed, check_int, check_rng
 from nosplit._support.estimators import check_estimator, learned_from, row_scores
 from nosplit._support.lazy import extra, special
 from nosplit._support.types import Array, Index
+from nosplit._support.warn import warn
 from nosplit.api.ways.witness_result import WitnessFold, WitnessResult
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, two_samples
-from nosplit.errors import InputError
+from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
+from nosplit.errors import Caveat, InputError
+from nosplit.inference.caveats import perhaps_dependent, thinned_rows
 
 __all__ = ["witness_test"]
 
@@ -102,21 +105,45 @@ def witness_test(
         check_estimator(estimator)
         rows = _as_given(x, y, data, columns is None and exclude is None)
     n, m = data.shape[:2]
-    dealt = [_rows_of_folds(size, folds, name, generator) for size, name in ((n, "x"), (m, "y"))]
+    step, caveats = _apart(data, FEWEST * folds)
+    dealt = [
+        _rows_of_folds(np.arange(0, size, step), folds, name, generator)
+        for size, name in ((n, "x"), (m, "y"))
+    ]
     parts = [(a, n + b) for a, b in zip(*dealt, strict=True)]
     tested = [_test_fold(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
     statistic = sum(-f.weight * float(special.ndtri(f.pvalue)) for f in tested)
     log_pvalue = float(special.log_ndtr(-statistic))
-    return WitnessResult(statistic, log_pvalue, tuple(tested), type(estimator).__name__, n + m)
+    for category, text in caveats:
+        warn(text, category)
+    return WitnessResult(
+        statistic,
+        log_pvalue,
+        tuple(tested),
+        type(estimator).__name__,
+        sum(len(part) for both in dealt for part in both),
+        tuple(f"{category.__name__}: {text}" for category, text in caveats),
+    )
 
 
-def _rows_of_folds(n: int, folds: int, name: str, rng: np.random.Generator) -> list[Index]:
+def _apart(data: Samples, fewest: int) -> tuple[int, list[Caveat]]:
+    """One in so many rows is used where they depend on those before them; and words on that."""
+    rows, least = data.rows, min(data.shape[:2])
+    lag = max(map(correlated_rows, rows))
+    wanted = rows_apart(lag, likeness_of(*rows), n=least)
+    step = max(1, min(wanted, least // fewest))
+    if wanted == 1:
+        return 1, []
+    return step, [thinned_rows("Rows", lag, step) if step == wanted else perhaps_dependent()]
+
+
+def _rows_of_folds(rows: Index, folds: int, name: str, rng: np.random.Generator) -> list[Index]:
     """Numbers of the rows of each fold."""
-    if n < FEWEST * folds:
+    if len(rows) < FEWEST * folds:
         raise InputError(
-            f"`{name}` must have at least {FEWEST * folds} rows for {folds} folds, got {n}."
+            f"`{name}` must have at least {FEWEST * folds} rows for {folds} folds, got {len(rows)}."
         )
-    return np.array_split(rng.permutation(n), folds)
+    return np.array_split(rng.permutation(rows), folds)
 
 
 def _test_fold(

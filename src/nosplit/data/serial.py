@@ -9,6 +9,8 @@ fades, or comes and goes, and steps add up.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,9 +21,11 @@ from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
 __all__ = [
+    "Likeness",
     "can_be_suspected",
     "correlated_rows",
-    "perhaps_correlated",
+    "likeness_of",
+    "rows_apart",
     "serial_lags",
     "serial_rows",
     "sure_of",
@@ -29,11 +33,21 @@ __all__ = [
 
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
-# How often independent rows may seem to depend on one another, whatever their columns; and how
-# often they may be suspected of it, all samples of a test together.
-FALSE_ALARMS, SUSPICIONS = 2e-5, 0.01
+# How often independent rows may seem to depend on one another, whatever their columns; how often
+# they may be suspected of it, and how often doubted, all samples of a test together.
+FALSE_ALARMS, SUSPICIONS, DOUBTS = 2e-5, 0.01, 0.1
+# How often each of several variables may be suspected, where it takes all of them.
+ALL_ALIKE = 0.05
 # Rows and columns of samples that can be suspected: with more rows series are seen for certain.
-SUSPECTED_ROWS, SUSPECTED_COLUMNS = 1_000, 100
+FEWEST_SUSPECTED, SUSPECTED_ROWS, SUSPECTED_COLUMNS = 12, 1_000, 100
+# Standard errors of a likeness from which sorted rows are told from series by how it fades.
+CLEAR = 3.5
+# Rows of a block, in memories of the series: (1 + ρ) / (1 - ρ) rows are as good as one. And how
+# many blocks there are at least if rows are only doubted.
+MEMORIES, MANY_BLOCKS = 3.5, 10
+# Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
+# more than the second are left as they are; that of others has faded where it is the third.
+THIN, HARMLESS, FADED = 2, 0.1, 0.05
 # Lags at which sorted rows are told from short series, whose longest lag is no longer: together,
 # since one lag of so few rows says little.
 FIRST_LAGS = 4
@@ -66,69 +80,156 @@ def serial_lags(n: int) -> tuple[Index, Index]:
     return np.unique(np.linspace(0, count - 1, MOST_ROWS).astype(np.int64)), lags
 
 
-def sure_of(n: int, p: int, alarms: float = FALSE_ALARMS) -> float:
+def sure_of(n: int, p: int) -> float:
     """A correlation of n pairs of neighbours, in one of p columns, that is no chance."""
-    return -float(special.ndtri(alarms / (4.0 * max(p, 1)))) / float(np.sqrt(n))
+    return -float(special.ndtri(FALSE_ALARMS / (4.0 * max(p, 1)))) / float(np.sqrt(n))
 
 
-def perhaps_correlated(*samples: NDArray[Any], every: bool = False) -> bool:
-    """Whether rows next to one another look alike, as those of few independent samples do.
+@dataclass(frozen=True)
+class Likeness:
+    """Likeness of the rows of short samples to those next to them.
 
-    Short series are not seen for certain. One test of independent rows in a hundred is suspected;
-    samples of more than a thousand rows, or of more than a hundred columns, are not.
+    Attributes
+    ----------
+    chance : float
+        Share of samples of independent rows that are as much alike.
+    correlation : float
+        The correlation of neighbours.
+    """
+
+    chance: float = 1.0
+    correlation: float = 0.0
+
+    @property
+    def suspected(self) -> bool:
+        """Whether rows may well be a series: one test of independent rows in a hundred."""
+        return self.chance <= SUSPICIONS
+
+    @property
+    def doubted(self) -> bool:
+        """Whether they might be one: one in ten."""
+        return self.chance <= DOUBTS
+
+    def block_in(self, sizes: tuple[int, ...]) -> int:
+        """Rows of a block that is longer than what such a series remembers.
+
+        Where rows are only doubted, as many as leave blocks enough; 1 where sizes are so different
+        that most rows of a sample would be lost, or rows are not doubted.
+        """
+        if not self.doubted:
+            return 1
+        kept = min(max(self.correlation, 0.0), 0.99)
+        block, least = math.ceil(MEMORIES * (1.0 + kept) / (1.0 - kept)), min(sizes)
+        if self.suspected:
+            return min(block, least)
+        return max(2, min(block, least // MANY_BLOCKS)) if max(sizes) <= 2 * least else 1
+
+
+def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:
+    """Find how much rows next to one another are alike, in short samples of the same columns.
+
+    Short series are not seen for certain. Samples of fewer than a dozen or of more than a thousand
+    rows, or of more than a hundred columns, are not looked at.
 
     Parameters
     ----------
     samples : array, shape (n, p)
         Rows in their order, of one sample or of several.
-    every : bool
-        Whether it takes all of the samples to be suspicious, and not one of them.
+    along : bool
+        Whether columns that seem to go along with a sorted one that is not there do not count.
 
     Examples
     --------
     >>> import numpy as np
-    >>> noise = np.random.default_rng(0).normal(size=60)
+    >>> noise = np.random.default_rng(3).normal(size=60)
     >>> series = np.convolve(noise, [1.0, 0.5])[:, None]
-    >>> correlated_rows(series), perhaps_correlated(series), perhaps_correlated(noise[:, None])
-    (0, True, False)
+    >>> correlated_rows(series), likeness_of(series).suspected
+    (0, True)
+    >>> likeness_of(noise[:, None]).doubted
+    False
     """
     short = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
-    if not short or (every and len(short) < len(samples)):
-        return False
-    if every:
-        return all(correlated_rows(rows, alarms=SUSPICIONS) for rows in samples)
-    # Half of the suspicions for each sample by itself, half for all of them together.
-    half = SUSPICIONS / 2.0
-    if any(correlated_rows(rows, alarms=half / len(short)) for rows in short):
-        return True
-    found, root = [_neighbours(rows) for rows in short], np.sqrt(len(short))
-    bar = -float(special.ndtri(half / short[0].shape[1]))
-    # Columns that are sorted do not count: no others than these can be suspicious without them.
-    most = np.sum([np.maximum(z, 0.0) for z, _ in found], axis=0) / root
-    for j in np.flatnonzero(most > bar).tolist():
-        kept = [
-            own[:, j]
-            for rows, own in zip(short, found, strict=True)
-            if not _sorted_in_short(rows, j)
-        ]
-        z, skew = np.sum([np.zeros(2), *kept], axis=0) / root
-        if z > bar + (bar**2 - 1.0) * skew / 6.0:
-            return True
-    return False
+    if not short:
+        return Likeness()
+    waves = [_waves_in_order(rows, along) for rows in short]
+    counted = np.array([len(w) * np.any(w, axis=0) for w in waves], np.float64).sum(axis=0)
+    waves, counted = [w[:, counted > 0.0] for w in waves], counted[counted > 0.0]
+    if not len(counted):
+        return Likeness()
+    # Sums of products about their means over all orders of the rows, with their variances and
+    # third moments over these: of all columns together, and of single ones.
+    sums = np.sum([np.sum(w[:-1] * w[1:], axis=0) + np.any(w, axis=0) for w in waves], axis=0)
+    squares = sum(len(w) * float(np.sum((w.T @ w / len(w)) ** 2)) for w in waves)
+    cubes = np.sum([len(w) * np.mean(w**3, axis=0) ** 2 for w in waves], axis=0)
+    chance = _chance(float(sums.sum()), squares, float(cubes.sum()))
+    correlation = float(sums.sum() / counted.sum())
+    columns = len(counted)
+    if columns > 1:
+        each = zip(sums.tolist(), counted.tolist(), cubes.tolist(), strict=True)
+        chance = min(1.0, 2.0 * min(chance, columns * min(_chance(*own) for own in each)))
+        by_chance = math.sqrt(2.0 * math.log(columns) / float(counted.max()))
+        correlation = max(correlation, float((sums / counted).max()) - by_chance)
+    # A correlation of few rows is too small, as their mean is not that of the series.
+    correlation += (1.0 + 4.0 * correlation) * len(short) / sum(map(len, short))
+    return Likeness(chance, correlation)
+
+
+def _chance(total: float, variance: float, third: float) -> float:
+    """Chance that a sum of independent rows is as large, by its variance and third moment.
+
+    Where a value is rare, two of them lie side by side more often than a normal law says.
+    """
+    z, skew = total / math.sqrt(variance), third / variance**1.5
+    if skew < 1e-3:
+        return float(special.ndtr(-z))
+    shape = 4.0 / skew**2  # of a gamma law with this skewness
+    return float(special.gammaincc(shape, max(0.0, shape + z * math.sqrt(shape))))
+
+
+def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> int:
+    """The distance of rows, of n, that do not depend on one another in all of the variables.
+
+    They are known to up to a lag, or few rows of every variable look alike, as those of independent
+    samples seldom do: then so far that the product of their correlations has faded, or that the
+    fewest rows are left.
+
+    Examples
+    --------
+    >>> rows_apart(4), rows_apart(0, Likeness(0.001, 0.5), n=60)
+    (8, 5)
+    """
+    step = max(1, THIN * lag)
+    bar = SUSPICIONS if len(variables) < 2 else ALL_ALIKE
+    if not variables or max(own.chance for own in variables) > bar:
+        return step
+    together = math.prod(min(max(own.correlation, 0.01), 0.99) for own in variables)
+    if together <= HARMLESS:
+        return step
+    return max(step, min(math.ceil(math.log(FADED) / math.log(together)), n // fewest))
 
 
 def can_be_suspected(n: int, p: int) -> bool:
     """Whether a sample of n rows of p columns is one of which series are looked for twice."""
-    return FEWEST_ROWS <= n <= SUSPECTED_ROWS and p <= SUSPECTED_COLUMNS
+    return FEWEST_SUSPECTED <= n <= SUSPECTED_ROWS and p <= SUSPECTED_COLUMNS
 
 
-def _neighbours(rows: NDArray[Any]) -> Array:
-    """Likeness of neighbours in every column, in standard errors, and its skewness, (2, p)."""
-    places = _first_places(len(rows))[0][:, :2]
-    likeness, skew = _likeness(_waves(rows, places[:, 0])[..., places.T])
-    root = np.sqrt(len(places))
-    # About its mean over all orders of the rows, -1/n: waves are taken about their means.
-    return np.stack([likeness[:, 0, 0] * root + 1.0 / root, skew[:, 0] ** 2 / root])
+def _waves_in_order(rows: NDArray[Any], along: bool) -> Array:
+    """A wave of the ranks of every column, standardised, (n, p); 0 for columns that are sorted."""
+    n = len(rows)
+    waves = _waves(rows, np.arange(n))[:, 0].T
+    waves = waves - waves.mean(axis=0)
+    spread = np.sqrt(np.mean(waves * waves, axis=0))
+    waves = np.divide(waves, spread, out=np.zeros_like(waves), where=spread > 1e-12)
+    steps = np.diff(rows, axis=0)
+    ways = (np.count_nonzero(way, axis=0) for way in (steps < 0.0, steps > 0.0))
+    down, up = np.sort(list(ways), axis=0)
+    few = max((1.0 - ASCENTS) * n, min(DESCENTS, n // 12))
+    in_order = (down == 0) | ((down <= few) & (up > 5 * down))
+    alike = np.einsum("ij,ij->j", waves[:-1], waves[1:]) / math.sqrt(n)
+    perhaps = in_order.any() | ((alike > CLEAR) & (along and n >= FEWEST_ROWS))
+    for j in np.flatnonzero(~in_order & perhaps & (alike > 0.0)).tolist():
+        in_order[j] = _sorted_in_short(rows, j)
+    return np.where(in_order, 0.0, waves)
 
 
 def _first_places(n: int) -> tuple[Index, int]:
@@ -138,7 +239,7 @@ def _first_places(n: int) -> tuple[Index, int]:
     """
     starts, lags = serial_lags(n)
     later = 1
-    if lags[-1] <= FIRST_LAGS:
+    if not len(lags) or lags[-1] <= FIRST_LAGS:
         starts, lags = np.arange(n - FIRST_LAGS), np.arange(1, FIRST_LAGS + 1)
         later = FIRST_LAGS - 1
     return starts[:, None] + np.concatenate([[0], lags]), later
@@ -149,13 +250,7 @@ def _sorted_in_short(rows: NDArray[Any], j: int) -> bool:
     return _sorted_column(rows[:, j], *_first_places(len(rows)))
 
 
-def correlated_rows(
-    rows: NDArray[Any],
-    n: int | None = None,
-    p: int | None = None,
-    *,
-    alarms: float = FALSE_ALARMS,
-) -> int:
+def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = None) -> int:
     """The largest lag at which rows still depend on one another; 0 if they seem independent.
 
     Lags are powers of two, up to a 24th of the rows.
@@ -168,8 +263,6 @@ def correlated_rows(
         Where only the `serial_rows` of a sample are given, how many rows it has.
     p : int, optional
         Where only some of the columns are given, how many there are.
-    alarms : float
-        How often independent rows may seem to depend on one another.
 
     Examples
     --------
@@ -188,7 +281,7 @@ def correlated_rows(
     some = serial_rows(number)
     rows = rows[some] if n is None else rows
     places = np.searchsorted(some, starts[:, None] + np.concatenate([[0], lags]))
-    sure = sure_of(len(starts), rows.shape[1] if p is None else p, alarms)
+    sure = sure_of(len(starts), rows.shape[1] if p is None else p)
     parts = (rows[:, first : first + COLUMNS] for first in range(0, rows.shape[1], COLUMNS))
     return max((_last_lag(part, places, lags, sure) for part in parts), default=0)
 

@@ -15,6 +15,7 @@ from nosplit.data.files.whole import read_if_path
 from nosplit.data.matching import matched, picked
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
+from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read
 from nosplit.data.tables.frames import as_frame, is_table
@@ -38,12 +39,19 @@ class SeveralSamples:
         How tables became rows.
     left_out : int
         Rows left out.
+    lag, step : int
+        Up to which lag rows depended on one another, and how far apart those are that are left.
+    doubted : bool
+        Whether rows look as if they might depend on those before them.
     """
 
     names: tuple[str, ...]
     rows: list[NDArray[Any]]
     encoding: Encoding | None = None
     left_out: int = 0
+    lag: int = 0
+    step: int = 1
+    doubted: bool = False
 
     def __post_init__(self) -> None:
         if len(self.rows) < 2:
@@ -63,6 +71,17 @@ class SeveralSamples:
     def p(self) -> int:
         """Columns of a row."""
         return int(self.rows[0].shape[1])
+
+    def far_apart(self) -> SeveralSamples:
+        """The same of rows that do not depend on those before them."""
+        likeness = likeness_of(*self.rows)
+        lag = max(map(correlated_rows, self.rows))
+        step = rows_apart(lag, likeness, n=int(self.sizes.min()), fewest=2)
+        rows = [own[::step] for own in self.rows]
+        gone = int(self.sizes.sum()) - sum(map(len, rows))
+        return SeveralSamples(
+            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness.doubted
+        )
 
     def recipe(self, kernels: Kernels) -> Recipe:
         """Kernels for the rows, as `kernels=` asks for them."""

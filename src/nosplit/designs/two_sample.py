@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,19 +13,20 @@ from nosplit._support.checks import check_finite
 from nosplit._support.types import Array, Index
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import Likeness, correlated_rows, likeness_of
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.designs.asked import Asked, check_exchange, leaving_out
 from nosplit.designs.design import Design, design_of
-from nosplit.designs.labels import named_in
+from nosplit.designs.labels import RowLabels, named_in
 from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.testing import UnitRows, test_design
 from nosplit.errors import Caveat, DependentRowsWarning
-from nosplit.inference.calibrations import APPROXIMATE
+from nosplit.inference.calibrations import APPROXIMATE, BLOCKS
 from nosplit.inference.planning.costs import design_sizes
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import Exchanged, TestResult
 from nosplit.kernels.defaults.recipes import Kernels, Recipe
+from nosplit.sketch.dealing import BLOCK_LAGS
 
 __all__ = [
     "DesignedSamples",
@@ -77,8 +78,11 @@ class DesignedSamples(Protocol):
         """Rows of x, then of y, that are in units; all are finite."""
         ...
 
-    def lag_inside(self, strata: Index) -> int:
-        """Lag up to which rows about the mean of their stratum depend on one another."""
+    def order_inside(self, strata: Index) -> tuple[int, Likeness]:
+        """Lag up to which rows about the mean of their stratum depend on one another.
+
+        And how much they are like those next to them.
+        """
         ...
 
 
@@ -89,16 +93,21 @@ class _InMemory(Samples):
     workers: int | None = None
 
     def in_units(self, design: Design) -> UnitRows:
-        rows = check_samples(*self.rows)
-        for sample, name in zip(rows, "xy", strict=True):
-            check_finite(sample, name)
         dealt = design.dealt
-        return RowsInUnits(np.concatenate(rows)[dealt], design.unit[dealt], self.workers)
+        rows = np.concatenate(self._finite())
+        return RowsInUnits(rows[dealt], design.unit[dealt], self.workers)
 
-    def lag_inside(self, strata: Index) -> int:
-        rows = check_samples(*self.rows)
+    def order_inside(self, strata: Index) -> tuple[int, Likeness]:
+        rows = self._finite()
         parts = zip(rows, np.split(strata, [len(rows[0])]), strict=True)
-        return max(correlated_rows(about_strata(own, codes)) for own, codes in parts)
+        about = [about_strata(own, codes) for own, codes in parts]
+        return max(map(correlated_rows, about)), likeness_of(*about)
+
+    def _finite(self) -> tuple[Array, Array]:
+        x, y = check_samples(*self.rows)
+        check_finite(x, "x")
+        check_finite(y, "y")
+        return x, y
 
 
 def samples_in_memory(x: Any, y: Any, workers: int | None, options: Options) -> DesignedSamples:
@@ -135,28 +144,83 @@ def designed_test(
     data = read(leaving_out(asked.options, labels.names))
     n, m, p = data.shape
     strata, groups = labels.of_rows(data.kept, (x, y))
-    design = design_of(n, m, strata, groups)
+    order = _OrderedRows()
+    if asked.shuffle and groups is None:
+        assert strata is not None
+        order = _OrderedRows.of(*data.order_inside(strata.codes), strata, n)
+    design = design_of(n, m, strata, groups or order.runs)
     recipe = data.recipe(asked.kernels)
     plan = asked.plan(design_sizes(n, m, p, recipe, design.n_units))
     rows = data.in_units(design)
     tested = test_design(rows, design, recipe, data.encoding, plan, asked.method, rng)
-    if asked.shuffle and groups is None:
-        assert strata is not None
-        doubts = _serial(data.lag_inside(strata.codes))
-        calibration = APPROXIMATE if doubts else tested.outcome.calibration
-        outcome = replace(tested.outcome.noting(doubts), calibration=calibration)
+    if order.calibration is not None:
+        outcome = replace(tested.outcome.noting(order.caveats), calibration=order.calibration)
         tested = replace(tested, outcome=outcome)
     return tested.result(TWO_SAMPLE, n + m + data.left_out, data.columns, design.said)
 
 
-def _serial(lag: int) -> list[Caveat]:
+@dataclass(frozen=True, eq=False)
+class _OrderedRows:
+    """Rows as their order shows them, besides their strata.
+
+    Attributes
+    ----------
+    runs : RowLabels or None
+        Blocks of rows that follow one another, which change places as a whole.
+    calibration : str or None
+        What p-values rest on, if not on independent rows.
+    caveats : list
+        What to know before relying on them.
+    """
+
+    runs: RowLabels | None = None
+    calibration: str | None = None
+    caveats: list[Caveat] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, lag: int, likeness: Likeness, strata: RowLabels, n: int) -> _OrderedRows:
+        """Blocks where n rows of x, and those of y, depend on those before them, or may well."""
+        if not lag and not likeness.suspected:
+            return cls(calibration=APPROXIMATE if likeness.doubted else None)
+        cell = 2 * strata.codes + (np.arange(len(strata.codes)) >= n)
+        counts = np.bincount(cell[strata.codes >= 0])
+        wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n)))
+        block = max(1, min(wanted, int(counts[counts > 0].min()) // 2))
+        caveats = [_serial(lag, block)]
+        if block == 1:
+            return cls(None, APPROXIMATE, caveats)
+        return cls(_runs_in_cells(cell, strata.codes >= 0, block), BLOCKS, caveats)
+
+
+def _runs_in_cells(cell: Index, kept: NDArray[np.bool_], block: int) -> RowLabels:
+    """Blocks of rows of a sample that follow one another in a stratum: no fewer than so many."""
+    order = np.argsort(cell, kind="stable")
+    first = np.flatnonzero(np.diff(cell[order], prepend=cell[order[0]] - 1))
+    counts = np.diff(np.append(first, len(cell)))
+    place = np.arange(len(cell)) - np.repeat(first, counts)
+    number = np.minimum(place // block, np.repeat(np.maximum(counts // block - 1, 0), counts))
+    _, codes = np.unique(np.stack([cell[order], number]), axis=1, return_inverse=True)
+    groups = np.empty(len(cell), np.int64)
+    groups[order] = codes.ravel()
+    return RowLabels(np.where(kept, groups, -1), range(int(codes.max()) + 1))
+
+
+def _serial(lag: int, block: int) -> Caveat:
     """Warn of rows that depend on those before them, besides what their stratum says."""
-    text = (
-        f"Rows depend on those before them (up to {lag} or more rows apart), besides what their "
-        "stratum says, and the p-value is that of independent rows: too small. Give groups= of "
-        "rows that belong together, or thin the rows."
+    found = f"depend on those before them (up to {lag} or more rows apart)"
+    if not lag:
+        found = "look like those next to them, as in one of a hundred samples of independent rows"
+    done = (
+        f"blocks of {block} rows of a stratum changed places as a whole: the p-value is "
+        "approximate, and too small if rows of different strata depend on one another"
     )
-    return [(DependentRowsWarning, text)] if lag else []
+    if block == 1:
+        done = "the p-value is that of independent rows: too small if they are a series"
+    text = (
+        f"Rows {found}, besides what their stratum says, so {done}. Give groups= of rows that "
+        "belong together, or thin the rows."
+    )
+    return DependentRowsWarning, text
 
 
 def about_strata(rows: NDArray[Any], codes: NDArray[Any]) -> Array:

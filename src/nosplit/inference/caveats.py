@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from nosplit.errors import (
     NearCopyWarning,
     UnsafeAsymptoticsWarning,
 )
-from nosplit.inference.calibrations import APPROXIMATE, ASYMPTOTIC
+from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.outcome import Outcome
 from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Blocks, Pairing, Window
@@ -26,7 +25,6 @@ __all__ = [
     "EXACTLY",
     "SMALLEST_PAIRS",
     "dependent_rows",
-    "dependent_values",
     "dropped",
     "few_effective",
     "few_effective_rows",
@@ -296,12 +294,12 @@ def kernel_numbers(which: NDArray[np.bool_]) -> str:
 
 
 def dependent_rows(lag: int, block: int = 1) -> Caveat:
-    """Warn of rows that depend on those before them, and say whether blocks were exchanged."""
+    """Warn of rows that depend on those before them, and say whether blocks were taken whole."""
     found = f"Rows depend on those before them (up to {lag} or more rows apart)"
     if block > 1:
         text = (
-            f"{found}, so blocks of {block} rows were exchanged whole: the p-value is approximate, "
-            "and right only if blocks are longer than what rows remember."
+            f"{found}, so blocks of {block} rows were taken whole: the p-value is approximate, and "
+            "right only if blocks are longer than what rows remember."
         )
     else:
         text = (
@@ -311,8 +309,8 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     return DependentRowsWarning, text
 
 
-def perhaps_dependent(outcome: Outcome, block: int = 1) -> Outcome:
-    """The outcome of rows that may be a short series: right if they are none, and not exact."""
+def perhaps_dependent(block: int = 1) -> Caveat:
+    """Warn of rows that may be a short series, and say whether blocks were exchanged, too."""
     text = (
         "Rows next to one another look alike, as in one of a hundred samples of independent rows. "
         "If they follow one another in time, the p-value is too small: use rows farther apart."
@@ -320,28 +318,18 @@ def perhaps_dependent(outcome: Outcome, block: int = 1) -> Outcome:
     if block > 1:
         text = (
             "Rows next to one another look alike, as in one of a hundred samples of independent "
-            f"rows, so blocks of {block} rows were exchanged whole: the p-value is approximate."
+            f"rows, so blocks of {block} rows were taken whole, too, and the larger p-value counts."
         )
-    how = APPROXIMATE if outcome.calibration == "exact" else outcome.calibration
-    return replace(outcome, calibration=how).noting([(DependentRowsWarning, text)])
-
-
-def thinned_rows(lag: int, step: int) -> Caveat:
-    """Warn that rows of both variables depend on those before them, and were thinned."""
-    text = (
-        f"Rows of both variables depend on those before them (up to {lag} or more rows apart), so "
-        f"every {step}th row was used: the p-value is approximate, and right only if rows so far "
-        "apart are independent."
-    )
     return DependentRowsWarning, text
 
 
-def dependent_values(lag: int) -> list[Caveat]:
-    """Warn of rows of values that depend on those before them."""
+def thinned_rows(whose: str, lag: int, step: int, advice: str = "") -> Caveat:
+    """Warn that rows depend on those before them, and were thinned; or, with lag 0, seem to."""
+    found = f"depend on those before them (up to {lag} or more rows apart)"
     if not lag:
-        return []
+        found = "look like those next to them, as independent rows seldom do"
     text = (
-        f"Rows depend on those before them (up to {lag} or more rows apart), and the p-value is "
-        "that of independent rows: too small. Use the means of long blocks of rows, or thin them."
+        f"{whose} {found}, so one in {step} was used: the p-value is approximate, "
+        f"and right only if rows so far apart are independent.{advice}"
     )
-    return [(DependentRowsWarning, text)]
+    return DependentRowsWarning, text

@@ -36,6 +36,13 @@ class Outcome:
     columns: tuple[ColumnEvidence, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
+    @property
+    def log_pvalue(self) -> float:
+        """The logarithm of the p-value."""
+        if self.flips is None:
+            return float(self.selection.log_pvalue)
+        return float(self.flips.log_sf(self.flips.values[0]))
+
     def noting(self, caveats: Iterable[Caveat]) -> Outcome:
         """The same with more to say."""
         return replace(self, caveats=(*self.caveats, *caveats))
@@ -66,7 +73,7 @@ def to_result(
     truncated = not np.isnan(picked.truncation) and picked.mixture is None
     return TestResult(
         statistic=statistic,
-        log_pvalue=law.log_sf(statistic) if outcome.flips else float(picked.log_pvalue),
+        log_pvalue=outcome.log_pvalue,
         weights=picked.weights,
         active=tuple(int(i) for i in np.flatnonzero(picked.active)),
         dof=int(picked.dof),

@@ -24,7 +24,6 @@ __all__ = [
     "Layout",
     "block_length",
     "deal_of",
-    "exchanged_block",
     "layout_of",
     "pilot_size",
 ]
@@ -210,18 +209,6 @@ def pilot_size(n: int) -> int:
 def block_length(lag: int, n: int) -> int:
     """Rows dealt together where rows depend on one another up to a lag, of samples of n rows."""
     return 1 if lag == 0 else max(1, min(BLOCK_LAGS * lag, n // FEWEST_BLOCKS))
-
-
-def exchanged_block(lag: int, suspected: bool, n: int, m: int) -> int:
-    """Rows that change places together where rows of samples of n and m depend on one another.
-
-    Several times as many as the dependence reaches. Samples that are only suspected have blocks,
-    too, unless sizes are so different that many rows would be lost.
-    """
-    least = min(n, m)
-    if suspected and max(n, m) <= 2 * least:
-        return max(1, min(BLOCK_LAGS, 2 * least // FEWEST_BLOCKS))
-    return max(1, BLOCK_LAGS * lag)
 
 
 def layout_of(

@@ -179,7 +179,7 @@ def test_dependent_tensors_in_strata_are_warned_of():
     for rows in ((x, y), both("cpu", x, y)):
         with pytest.warns(nosplit.DependentRowsWarning, match="besides what their stratum says"):
             res = two_sample_test(*rows, strata=(sites, torch.from_numpy(sites)), **SKETCH)
-        assert res.calibration == "approximate"
+        assert res.calibration == "blocks"
 
 
 def test_designs_of_tensors_iv():

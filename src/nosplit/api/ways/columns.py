@@ -13,12 +13,15 @@ from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import Likeness, correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.columns import sketch_columns
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
+from nosplit.errors import Caveat
+from nosplit.inference.calibrations import APPROXIMATE, BLOCKS, THINNED
+from nosplit.inference.caveats import dependent_rows, thinned_rows
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.columns.views import SeenColumns, look_at_cells, look_at_samples
 
@@ -33,7 +36,11 @@ MOST_RATIO = 20
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """Columns that were looked at, and what is known of the samples."""
+    """Columns that were looked at, and what is known of the samples.
+
+    Rows that depend on those before them up to a lag are exchanged in blocks, or one in `step` of
+    them is used; those that are `doubted` look as if they might.
+    """
 
     columns: SeenColumns
     encoding: Encoding | None
@@ -41,9 +48,27 @@ class Looked:
     n_rows: int
     lag: int
     block: int = 1
+    step: int = 1
+    doubted: bool = False
     samples: tuple[Any, Any] | None = None
     turned: bool = False
     reference: str | None = None
+
+    @property
+    def calibration(self) -> str:
+        """The ground that p-values rest on."""
+        if self.lag and self.block > 1:
+            return BLOCKS
+        if self.step > 1:
+            return THINNED
+        return APPROXIMATE if self.doubted else "exact"
+
+    @property
+    def caveats(self) -> list[Caveat]:
+        """Words on rows that depend on those before them."""
+        if self.step > 1:
+            return [thinned_rows("Rows", self.lag, self.step)]
+        return [dependent_rows(self.lag, self.block)] if self.lag else []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,9 +119,13 @@ def look_at_columns(
     n, m, _ = data.shape
     lag = 0
     if few := max(n, m) <= MOST_ROWS or min(n, m) < FEWEST_ROWS:
-        data, lag = _finite_rows(data, shuffle)
+        data = _finite_rows(data)
+        lag = max(map(correlated_rows, data.rows)) if shuffle else 0
     if few and not (lag and min(n, m) >= FEWEST_ROWS // 2):
-        seen = _by_rows(data, lag, rng, shuffle, pairs)
+        likeness = likeness_of(*data.rows) if shuffle else Likeness()
+        step = rows_apart(lag, likeness, n=min(n, m))
+        seen = _by_rows(data, step, rng, shuffle, pairs)
+        seen = replace(seen, lag=lag, step=step, doubted=likeness.doubted)
     else:  # cells; where rows depend on those before them, of blocks of rows
         sides = Sides(*sides_of(data), workers, progress)
         found = sketch_columns(sides, data.settled(options), rng, shuffle)
@@ -116,22 +145,22 @@ def _in_cells(
     return Looked(columns, encoding, sketched.n_used, n_rows, sketched.lag, sketched.block)
 
 
-def _finite_rows(data: Samples, shuffle: bool) -> tuple[Samples, int]:
-    """Finite rows, and up to which lag they depend on those before them."""
+def _finite_rows(data: Samples) -> Samples:
     x, y = check_samples(data.x, data.y)
     with naming(x=x, y=y):
         check_finite(x, "x")
         check_finite(y, "y")
-    lag = max(correlated_rows(x), correlated_rows(y)) if shuffle else 0
-    return replace(data, given=(x, y)), lag
+    return replace(data, given=(x, y))
 
 
 def _by_rows(
-    data: Samples, lag: int, rng: np.random.Generator, shuffle: bool, pairs: bool
+    data: Samples, step: int, rng: np.random.Generator, shuffle: bool, pairs: bool
 ) -> Looked:
-    """Exchange rows one by one; of a sample that is many times the other, some."""
+    """Exchange one row in `step` with another; of a sample that is many times the other, some."""
     x, y = data.rows
-    n_rows, most = len(x) + len(y), max(MOST_ROWS, MOST_RATIO * min(len(x), len(y)))
+    n_rows = len(x) + len(y)
+    x, y = x[::step], y[::step]
+    most = max(MOST_ROWS, MOST_RATIO * min(len(x), len(y)))
     x, y = (_some_in_random_order(sample, most, rng if shuffle else None) for sample in (x, y))
     encoding = data.encoding
     columns = look_at_samples(
@@ -143,7 +172,7 @@ def _by_rows(
         pairs=pairs,
     )
     n_used = len(x) + len(y)
-    return Looked(columns, encoding, n_used, n_rows + data.left_out, lag)
+    return Looked(columns, encoding, n_used, n_rows + data.left_out, 0)
 
 
 def _some_in_random_order(sample: Array, most: int, rng: np.random.Generator | None) -> Array:

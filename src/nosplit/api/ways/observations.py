@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.data.serial import correlated_rows, perhaps_correlated
+from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
@@ -17,7 +17,6 @@ from nosplit.designs.labels import RowLabels, is_name, labels_of_rows, strata_in
 from nosplit.designs.two_sample import about_strata
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
-    THIN,
     InMemory,
     observation_sizes,
     sketched_independence,
@@ -26,8 +25,7 @@ from nosplit.engines.families.independence import (
 from nosplit.families.fitting import fit_tensors, tensors_for
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.families.permuted import permuted_statistics
-from nosplit.inference.caveats import perhaps_dependent
-from nosplit.inference.outcome import Tested, of_unnamed
+from nosplit.inference.outcome import Outcome, Tested, of_unnamed
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import INDEPENDENCE
@@ -61,10 +59,10 @@ class VariablesInMemory:
         Strata of the rows.
     asked : Asked
         What is asked for.
-    lag : int
-        Up to which lag rows depended on one another, of which some were left out.
-    suspected : bool
-        Whether rows of both variables look a little like those before them.
+    lag, step : int
+        Up to which lag rows depended on one another, and how far apart those are that are left.
+    doubted : bool
+        Whether rows of both variables look as if they might depend on those before them.
     """
 
     given: tuple[Any, Any]
@@ -74,7 +72,8 @@ class VariablesInMemory:
     labels: RowLabels | None
     asked: Asked
     lag: int = 0
-    suspected: bool = False
+    step: int = 1
+    doubted: bool = False
 
     @classmethod
     def read(
@@ -100,10 +99,13 @@ class VariablesInMemory:
         A y that does not depend on its past may be permuted, whatever x does.
         """
         series = [self._about_strata(v) for v in (self.x, self.y)]
-        lag = min(map(correlated_rows, series))
-        if not lag:
-            return replace(self, suspected=perhaps_correlated(*series, every=True))
-        step, labels = THIN * lag, self.labels
+        lag, labels = min(map(correlated_rows, series)), self.labels
+        # Where both go along with what rows are sorted by, they are dependent.
+        likeness = [likeness_of(rows, along=False) for rows in series]
+        step = rows_apart(lag, *likeness, n=len(series[0]))
+        doubted = all(own.doubted for own in likeness)
+        if step == 1:
+            return replace(self, doubted=doubted)
         return replace(
             self,
             x=replace(self.x, rows=self.x.rows[::step]),
@@ -111,7 +113,11 @@ class VariablesInMemory:
             kept=np.isin(np.arange(len(self.kept)), np.flatnonzero(self.kept)[::step]),
             labels=None if labels is None else replace(labels, codes=labels.codes[::step]),
             lag=lag,
+            step=step,
         )
+
+    def _in_order(self, outcome: Outcome) -> Outcome:
+        return thinned(outcome, self.lag, self.step, doubted=self.doubted)
 
     def _about_strata(self, variable: Variable) -> NDArray[Any]:
         """Rows of a variable, about the means of their strata where they have some."""
@@ -132,8 +138,7 @@ class VariablesInMemory:
         else:
             few = self._permuted(unit_size, plan, rng) if cut is None else None
             tested = few or self._by_units(cut, sizes, plan, rng, workers, progress)
-        outcome = thinned(tested.outcome, self.lag)
-        tested = replace(tested, outcome=perhaps_dependent(outcome) if self.suspected else outcome)
+        tested = replace(tested, outcome=self._in_order(tested.outcome))
         result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
         return result if cut is None else replace(result, design=cut.said)
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, naming
 from nosplit.api.ways.evidence import look_for, pooled_outcome
 from nosplit.data.samples import Samples, check_samples
-from nosplit.data.serial import correlated_rows, perhaps_correlated
+from nosplit.data.serial import correlated_rows, likeness_of
 from nosplit.designs.asked import Asked
+from nosplit.engines.families.order import in_their_order
 from nosplit.families.fitting import fitted_units
 from nosplit.families.pooled import FEW_SWAPS
 from nosplit.families.two_sample import Paired
-from nosplit.inference.calibrations import BLOCKS
-from nosplit.inference.caveats import dependent_rows, perhaps_dependent, unequal_caveats
+from nosplit.inference.caveats import unequal_caveats
 from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
@@ -23,7 +25,6 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import run, sees_all
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.pairs.pairing import Blocks, Complete, units_in_pairs
-from nosplit.sketch.dealing import exchanged_block
 
 __all__ = ["test_pairs"]
 
@@ -39,13 +40,32 @@ def test_pairs(
 ) -> TestResult:
     """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
     x, y = check_samples(data.x, data.y)
-    n_rows = len(x) + len(y) + data.left_out
-    looks = sees_all(recipe.default, asked.method, plan)
     # Pairs may share what comes and goes: swaps need their differences to be independent.
     series = (x - y,) if asked.paired else (x, y)
-    lag = max(map(correlated_rows, series))
-    suspected = not lag and perhaps_correlated(*series)
-    block = exchanged_block(lag, suspected, len(x), len(y)) if plan.flips else 1
+    tested = in_their_order(
+        lambda block: _exchanging(x, y, block, data, recipe, plan, asked, rng, workers, progress),
+        (len(x), len(y)),
+        max(map(correlated_rows, series)),
+        likeness_of(*series),
+        blocks=bool(plan.flips),
+    )
+    return tested.result(TWO_SAMPLE, len(x) + len(y) + data.left_out, data.columns)
+
+
+def _exchanging(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    block: int,
+    data: Samples,
+    recipe: Recipe,
+    plan: Plan,
+    asked: Asked,
+    rng: np.random.Generator,
+    workers: int | None,
+    progress: bool,
+) -> Tested:
+    """Test by rows that change places, or by blocks of so many."""
+    looks = sees_all(recipe.default, asked.method, plan)
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
     with naming(x=x, y=y):
@@ -67,11 +87,7 @@ def test_pairs(
             n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
             if len(x) != len(y):
                 outcome = outcome.noting(unequal_caveats(outcome, n_units))
-    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
-    outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
-    outcome = perhaps_dependent(outcome, block) if suspected else outcome
-    tested = Tested(outcome, kernels, n_units, n_used, data.encoding, recipe.default)
-    return tested.result(TWO_SAMPLE, n_rows, data.columns)
+    return Tested(outcome, kernels, n_units, n_used, data.encoding, recipe.default)
 
 
 test_pairs.__test__ = False  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from nosplit._support.checks import (
 )
 from nosplit._support.types import Array
 from nosplit.data.samples import Sample, one_sample, standardised
+from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
 from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
@@ -36,7 +37,7 @@ from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.calibrating.simulation import simulate
 from nosplit.inference.calibrations import SIMULATE, WILD
-from nosplit.inference.caveats import few_effective_rows, stein_caveats
+from nosplit.inference.caveats import few_effective_rows, stein_caveats, thinned_rows
 from nosplit.inference.limits import settle
 from nosplit.inference.outcome import Outcome, Tested, of_unnamed
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
@@ -113,12 +114,25 @@ class ScoredSample:
         most = most_rows(sizes, check_budget(asked.budget))
         units = _chain(self.units(None), asked.kernels, kind, most)
         outcome = run(units, asked.method, plan, rng, workers, progress)
-        return self._result(replace(outcome, calibration=kind), units)
+        return self._told(self._tested(replace(outcome, calibration=kind), units))
 
     def test_independent(
         self, rng: np.random.Generator, workers: int | None, progress: bool
     ) -> TestResult:
-        """Test rows that are independent: by a sketch, by samples of the model, or by signs."""
+        """Test rows that are independent, or those that are far enough apart if they are not."""
+        lag = correlated_rows(self.x)
+        step = rows_apart(lag, likeness_of(self.x, along=False), n=len(self.x))
+        x, scores = self.x[::step], self.scores[::step]
+        tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
+        if step > 1:
+            caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
+            tested = replace(tested, outcome=tested.outcome.noting([caveat]))
+        return self._told(tested)
+
+    def _taken_independent(
+        self, rng: np.random.Generator, workers: int | None, progress: bool
+    ) -> Tested:
+        """Test by a sketch, by samples of the model, or by signs."""
         asked, model, sizes = self.asked, self.model, self.sizes
         units = self.units(rng if asked.shuffle else None)
         sampling = isinstance(model, SamplingModel)
@@ -137,10 +151,10 @@ class ScoredSample:
         else:
             outcome = run(units, asked.method, plan, rng, workers, progress)
             outcome = replace(outcome, calibration=kind)
-        return self._result(outcome.noting(doubts), units)
+        return self._tested(outcome.noting(doubts), units)
 
-    def _by_sketch(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> TestResult:
-        tested = sketched_fit(
+    def _by_sketch(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> Tested:
+        return sketched_fit(
             ScoredArrays(*on_the_line(self.model, self.x, self.scores)),
             self.asked.kernels,
             plan,
@@ -151,15 +165,14 @@ class ScoredSample:
             scaled=self.data.scaled,
             encoding=self.data.encoding,
         )
-        return self._told(tested)
 
-    def _result(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> TestResult:
+    def _tested(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Tested:
         used = round(units.rows_per_unit * units.n_units)
         outcome, encoding = _with_caveats(outcome, units), self.scaling[1]
         default = self.asked.kernels is None
         outcome = of_unnamed(outcome) if default else outcome
         kernels, n_units = units.bank.kernels, units.n_units
-        return self._told(Tested(outcome, kernels, n_units, used, encoding, default))
+        return Tested(outcome, kernels, n_units, used, encoding, default)
 
     def _told(self, tested: Tested) -> TestResult:
         names = None if self.data.encoding is None else self.data.encoding.names

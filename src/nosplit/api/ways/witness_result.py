@@ -56,6 +56,8 @@ class WitnessResult:
         What was learned.
     n_used : int
         Rows of both samples.
+    warnings : tuple of str
+        What to know before relying on it.
     """
 
     statistic: float
@@ -63,6 +65,7 @@ class WitnessResult:
     folds: tuple[WitnessFold, ...]
     estimator: str
     n_used: int
+    warnings: tuple[str, ...] = ()
 
     @property
     def pvalue(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import test_design, test_samples
-from nosplit.inference.calibrations import Exact
+from nosplit.inference.calibrations import APPROXIMATE, THINNED, Exact
+from nosplit.inference.caveats import thinned_rows
 from nosplit.inference.columns.adjusting import holm
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
@@ -84,8 +85,13 @@ class SampleTests:
                 tested = test_design(units, _one_block(sizes), *common)
             else:
                 tested = test_samples(units, sizes, *common)
-        encoding = self.data.encoding
-        return tested.result(
+        encoding, caveats, how = self.data.encoding, [], tested.outcome.calibration
+        if self.data.step > 1:
+            caveats, how = [thinned_rows("Rows", self.data.lag, self.data.step)], THINNED
+        elif self.data.doubted:
+            how = APPROXIMATE
+        outcome = replace(tested.outcome.noting(caveats), calibration=how)
+        return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,
             None if encoding is None else encoding.names,

@@ -10,10 +10,11 @@ import numpy as np
 
 from nosplit._support.checks import new_key
 from nosplit._support.types import Index
+from nosplit.data.serial import rows_apart
 from nosplit.data.variables import Variable
 from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
 from nosplit.families.independence import check_unit_size
-from nosplit.inference.calibrations import THINNED
+from nosplit.inference.calibrations import APPROXIMATE, THINNED
 from nosplit.inference.caveats import thinned_rows
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import HsicSizes
@@ -32,7 +33,6 @@ from nosplit.sketch.families.independence_sums import (
 )
 
 __all__ = [
-    "THIN",
     "Fitted",
     "InMemory",
     "Observed",
@@ -42,9 +42,6 @@ __all__ = [
     "sketched_independence",
     "thinned",
 ]
-
-# Where rows of both variables depend on those before them, one in so many lags is used.
-THIN = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +170,17 @@ def observation_sizes(
     return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)
 
 
-def thinned(outcome: Outcome, lag: int) -> Outcome:
-    """The outcome, with a word on rows that were left out as they depend on others."""
-    if not lag:
-        return outcome
+def thinned(
+    outcome: Outcome, lag: int, step: int | None = None, *, doubted: bool = False
+) -> Outcome:
+    """The outcome, with a word on rows that were left out as they depend on others.
+
+    Where rows of all variables are only doubted, none are, but it is not called exact.
+    """
+    step = rows_apart(lag) if step is None else step
+    if step == 1:
+        unsure = doubted and outcome.calibration == "exact"
+        return replace(outcome, calibration=APPROXIMATE) if unsure else outcome
     calibration = outcome.calibration if outcome.flips is None else THINNED
-    return replace(outcome, calibration=calibration).noting([thinned_rows(lag, THIN * lag)])
+    caveat = thinned_rows("Rows of both variables", lag, step)
+    return replace(outcome, calibration=calibration).noting([caveat])

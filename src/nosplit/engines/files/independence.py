@@ -23,13 +23,12 @@ from nosplit.data.files import whole
 from nosplit.data.files.source import Source
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
-from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.serial import correlated_rows, rows_apart, serial_rows
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable, check_named, own_options
 from nosplit.designs.asked import Asked
 from nosplit.engines.families.encoded import check_pilot_varies, fit_variable, gaps_in
 from nosplit.engines.families.independence import (
-    THIN,
     TensorTask,
     observation_sizes,
     sketched_independence,
@@ -136,7 +135,7 @@ class ObservedFiles:
 
     def thinned(self, lag: int) -> ObservedFiles:
         """Rows far enough apart, where they depend on one another up to a lag."""
-        return replace(self, step=THIN * lag) if lag else self
+        return replace(self, step=rows_apart(lag))
 
     @property
     def n(self) -> int:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
 from nosplit.data.options import Options
+from nosplit.data.serial import Likeness, can_be_suspected, likeness_of
 from nosplit.designs.asked import Asked
 from nosplit.designs.design import Design
 from nosplit.designs.draws import BlockDraws
-from nosplit.designs.two_sample import designed_test
+from nosplit.designs.two_sample import about_strata, designed_test
 from nosplit.engines.torch.devices import as_array, device_of, precision, running, tensor_on
 from nosplit.engines.torch.pairs.blocks import TensorBlocks, block_statistics, tensor_gram
 from nosplit.engines.torch.pairs.looks import Looks
@@ -55,14 +56,23 @@ class _Designed(Placed):
     """Two samples on a device, whose units change places inside blocks."""
 
     def in_units(self, design: Design) -> TensorsInUnits:
+        dealt = tensor_on(design.dealt, self.device)
+        return TensorsInUnits(torch.cat(self._finite())[dealt], design.unit[design.dealt])
+
+    def order_inside(self, strata: Index) -> tuple[int, Likeness]:
+        both = self._finite()
+        parts = list(zip(both, np.split(strata, [len(both[0])]), strict=True))
+        few = [
+            about_strata(as_array(rows).astype(np.float64), own)
+            for rows, own in parts
+            if can_be_suspected(len(rows), rows.shape[1])
+        ]
+        return max(lag_inside(rows, own) for rows, own in parts), likeness_of(*few)
+
+    def _finite(self) -> tuple[torch.Tensor, torch.Tensor]:
         for rows, name in zip(self.rows, "xy", strict=True):
             check_finite_tensor(rows, name)
-        dealt = tensor_on(design.dealt, self.device)
-        return TensorsInUnits(torch.cat(self.rows)[dealt], design.unit[design.dealt])
-
-    def lag_inside(self, strata: Index) -> int:
-        parts = zip(self.rows, np.split(strata, [len(self.rows[0])]), strict=True)
-        return max(lag_inside(rows, own) for rows, own in parts)
+        return self.rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ import torch
 
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
+from nosplit.data.serial import rows_apart
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
 from nosplit.engines.families.independence import (
-    THIN,
     TensorTask,
     observation_sizes,
     sketched_independence,
@@ -21,11 +21,10 @@ from nosplit.engines.families.independence import (
 )
 from nosplit.engines.torch.devices import as_array, as_rows, device_of, running
 from nosplit.engines.torch.sketches.dealing import rows_by_cell
-from nosplit.engines.torch.sketches.serial import lag_of, perhaps_series
+from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.shifts import DeviceShifts, only_waves
 from nosplit.engines.torch.sketches.sides import check_finite_tensor
 from nosplit.errors import InputError
-from nosplit.inference.caveats import perhaps_dependent
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
 from nosplit.pairs.pairing import Sketch
@@ -64,9 +63,9 @@ def independence_of_tensors(
             raise InputError(f"`{name}` is constant: all rows are the same.")
     # y that does not depend on its past may be permuted, whatever x does.
     lag = min(lag_of(rows) for rows in both)
-    suspected = not lag and perhaps_series(*both, every=True)
-    if lag:
-        both = both[0][:: THIN * lag], both[1][:: THIN * lag]
+    likeness = [likeness_in(rows, along=False) for rows in both]
+    step, doubted = rows_apart(lag, *likeness, n=given), all(own.doubted for own in likeness)
+    both = both[0][::step], both[1][::step]
     n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
     sizes = observation_sizes(n, columns, (False, False), asked.kernels, unit_size)
     how = asked.plan(sizes)
@@ -77,8 +76,7 @@ def independence_of_tensors(
         done = sketched_independence(
             observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
         )
-    outcome = thinned(done.outcome, lag)
-    done = replace(done, outcome=perhaps_dependent(outcome) if suspected else outcome)
+    done = replace(done, outcome=thinned(done.outcome, lag, step, doubted=doubted))
     return done.result(INDEPENDENCE, given)
 
 

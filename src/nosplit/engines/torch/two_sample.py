@@ -15,6 +15,7 @@ from nosplit.data.samples import Samples, check_as_many, two_samples
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.frames import is_table
 from nosplit.designs.asked import Asked
+from nosplit.engines.families.order import in_their_order
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching.steps import sketch_test
@@ -23,14 +24,12 @@ from nosplit.engines.torch.pairs.pooled import TensorPooled
 from nosplit.engines.torch.pairs.rows import look_at_tensors
 from nosplit.engines.torch.pairs.spectral import sorted_tensor
 from nosplit.engines.torch.pairs.units import TensorDraws, TensorPairs
-from nosplit.engines.torch.sketches.serial import lag_of, perhaps_series
+from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
 from nosplit.errors import InputError
 from nosplit.families.fitting import chosen_units, fit_bank
 from nosplit.families.pooled import FEW_SWAPS, label_draws
 from nosplit.families.two_sample import Paired
-from nosplit.inference.calibrations import BLOCKS
-from nosplit.inference.caveats import dependent_rows, perhaps_dependent
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
@@ -45,7 +44,6 @@ from nosplit.kernels.derived.eigenbases import SCALE_ROWS, spread_out
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Sketch, units_in_pairs
 from nosplit.pairs.statistics import DrawnStatistics, Seen
-from nosplit.sketch.dealing import exchanged_block
 
 __all__ = ["Placed", "tensor_test"]
 
@@ -181,12 +179,32 @@ def _by_pairs(
     for rows, name in zip(placed.rows, "xy", strict=True):
         check_finite_tensor(rows, name)
     x, y = (rows.to(precision(rows)) for rows in placed.rows)
-    n_rows = len(x) + len(y) + placed.left_out
     # Pairs may share what comes and goes: swaps need their differences to be independent.
     series = (x - y,) if asked.paired else (x, y)
-    lag = lag_of(*series)
-    suspected = not lag and perhaps_series(*series)
-    block = exchanged_block(lag, suspected, len(x), len(y)) if plan.flips else 1
+    rest = placed, recipe, plan, asked, rng, progress, looks
+    tested = in_their_order(
+        lambda block: _exchanging_tensors(x, y, block, *rest),
+        (len(x), len(y)),
+        lag_of(*series),
+        likeness_in(*series),
+        blocks=bool(plan.flips),
+    )
+    return tested.result(TWO_SAMPLE, len(x) + len(y) + placed.left_out, placed.columns)
+
+
+def _exchanging_tensors(
+    x: torch.Tensor,
+    y: torch.Tensor,
+    block: int,
+    placed: Placed,
+    recipe: Recipe,
+    plan: Plan,
+    asked: Asked,
+    rng: np.random.Generator,
+    progress: bool,
+    looks: bool,
+) -> Tested:
+    """Test by rows that change places, or by blocks of so many."""
     if block > 1:  # as many rows of either, in their order
         x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
     tiny = len(x) <= FEW_SWAPS and not asked.paired
@@ -200,11 +218,7 @@ def _by_pairs(
         outcome = run(units, asked.method, plan, rng, 1, progress, look)
         kernels, n_units = units.bank.kernels, units.n_units
         n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
-    outcome = replace(outcome, calibration=BLOCKS) if block > 1 else outcome
-    outcome = outcome.noting([dependent_rows(lag, block)] if lag else [])
-    outcome = perhaps_dependent(outcome, block) if suspected else outcome
-    tested = Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
-    return tested.result(TWO_SAMPLE, n_rows, placed.columns)
+    return Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
 
 
 # -- as many rows of either sample -------------------------------------------------------------

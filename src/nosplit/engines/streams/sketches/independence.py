@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import Seed
 from nosplit._support.types import Index
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import correlated_rows, rows_apart
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable
-from nosplit.engines.families.independence import THIN, map_of, thinned
+from nosplit.engines.families.independence import map_of, thinned
 from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.independence import (
     IndependenceAccumulator,
@@ -65,7 +65,7 @@ class _Observations:
 
     def step(self, lag: int) -> int:
         """One in so many rows is used where they do."""
-        return max(1, THIN * lag)
+        return rows_apart(lag)
 
     def width(self, bank: TensorMap) -> int:
         """Numbers of a block."""

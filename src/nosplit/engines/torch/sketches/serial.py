@@ -12,16 +12,17 @@ import torch
 
 from nosplit._support.types import Index
 from nosplit.data.serial import (
+    Likeness,
     can_be_suspected,
     correlated_rows,
-    perhaps_correlated,
+    likeness_of,
     serial_lags,
     serial_rows,
     sure_of,
 )
 from nosplit.engines.torch.devices import as_array
 
-__all__ = ["lag_inside", "lag_of", "perhaps_series"]
+__all__ = ["lag_inside", "lag_of", "likeness_in"]
 
 # Values of neighbours that are ranked at once.
 AT_ONCE = 1 << 24
@@ -32,12 +33,10 @@ def lag_of(*samples: torch.Tensor) -> int:
     return max(_lag(rows, rows.__getitem__) for rows in samples)
 
 
-def perhaps_series(*samples: torch.Tensor, every: bool = False) -> bool:
-    """Whether rows of few may be a series (`data/serial`): these travel."""
+def likeness_in(*samples: torch.Tensor, along: bool = True) -> Likeness:
+    """Likeness of rows to those next to them (`data/serial`), if they are few: these travel."""
     few = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
-    if every and len(few) < len(samples):
-        return False
-    return perhaps_correlated(*(as_array(rows).astype(np.float64) for rows in few), every=every)
+    return likeness_of(*(as_array(rows).astype(np.float64) for rows in few), along=along)
 
 
 def lag_inside(rows: torch.Tensor, strata: Index) -> int:
