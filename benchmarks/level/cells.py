@@ -48,7 +48,10 @@ class Cell:
 
 def cells() -> list[Cell]:
     """All cells, in the order in which they are printed."""
-    parts = (two_samples, asked_for, orders, profiles, independence, models, chains, means, streams)
+    parts = (
+        *(two_samples, asked_for, orders, short_series, designs, profiles),
+        *(independence, models, chains, means, streams),
+    )
     return [cell for part in parts for cell in part()]
 
 
@@ -115,6 +118,36 @@ def orders() -> Iterator[Cell]:
             return nosplit.two_sample_test(x, y, rng=seed, workers=1)
 
         yield Cell(f"two_sample, default: hours in order v random hours, {n} v {n}", trial, n)
+
+
+def short_series() -> Iterator[Cell]:
+    """Short series, by every test: easily taken for independent rows."""
+    for phi in (0.3, 0.5, 0.9):
+        for n in (20, 40, 60, 120):
+            for name, test in nulls.TESTS_OF_TWO.items():
+                if name.endswith("groups"):
+                    continue  # who names groups says that they are independent
+
+                def trial(rng, seed, n=n, phi=phi, test=test):
+                    return test(nulls.ar1(rng, n, 1, phi), nulls.ar1(rng, n, 1, phi), seed)
+
+                yield Cell(f"{name}: AR({phi}), {n}, p = 1", trial, n)
+
+
+def designs() -> Iterator[Cell]:
+    """Several samples, columns, pairs, strata and groups, and a classifier."""
+    for law in ("normal", "log-normal", "ties", "category 5 %", "clusters", "sorted"):
+        for n in (50, 200):
+            for name, test in nulls.TESTS_OF_TWO.items():
+                if name.startswith(("two_sample, default", "independence")):
+                    continue  # above, and below
+                if law == "sorted" and name.startswith(("two_sample", "mean")):
+                    continue  # what belongs together was sorted apart
+
+                def trial(rng, seed, n=n, draw=nulls.ROWS[law], test=test):
+                    return test(draw(rng, n, 2), draw(rng, n, 2), seed)
+
+                yield Cell(f"{name}: {law}, {n}, p = 2", trial, n)
 
 
 def profiles() -> Iterator[Cell]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy import stats
 from scipy.signal import lfilter
@@ -146,4 +148,55 @@ STATIONARY = {
     "Metropolis .5": lambda rng, n, p: metropolis(rng, n, p, 0.5),
     "Metropolis 3": lambda rng, n, p: metropolis(rng, n, p, 3.0),
     "Metropolis 10": lambda rng, n, p: metropolis(rng, n, p, 10.0),
+}
+
+
+class _Means:
+    """A classifier that takes no time."""
+
+    def fit(self, rows, labels):
+        self.w = rows[labels > 0].mean(axis=0) - rows[labels < 0].mean(axis=0)
+
+    def predict(self, rows):
+        return rows @ self.w
+
+
+def _strata(x, y, seed):
+    halves = [np.arange(len(rows)) * 2 // len(rows) for rows in (x, y)]
+    return nosplit.two_sample_test(x, y, strata=halves, rng=seed, workers=1)
+
+
+def _groups(x, y, seed):
+    """Groups of five rows that follow one another."""
+    both = [[f"{name}{i // 5}" for i in range(len(rows))] for name, rows in (("x", x), ("y", y))]
+    return nosplit.two_sample_test(x, y, groups=both, rng=seed, workers=1)
+
+
+def _columns(x, y, seed):
+    found = nosplit.column_tests(x, y, rng=seed, workers=1)
+    return SimpleNamespace(pvalue=min(row.adjusted for row in found))
+
+
+def _several(x, y, seed):
+    half = len(y) // 2
+    samples = [x, y[:half], y[half:]]
+    return nosplit.k_sample_test(samples, follow_up=False, rng=seed, workers=1)
+
+
+# Tests of two samples of numbers, or of variables observed together, by their names: test(x, y,
+# seed).
+TESTS_OF_TWO = {
+    "two_sample, default": lambda x, y, seed: nosplit.two_sample_test(x, y, rng=seed, workers=1),
+    "two_sample, paired": lambda x, y, seed: nosplit.two_sample_test(
+        x, y, paired=True, rng=seed, workers=1
+    ),
+    "two_sample, strata": _strata,
+    "two_sample, groups": _groups,
+    "k_sample, default": _several,
+    "columns, default": _columns,
+    "witness, means": lambda x, y, seed: nosplit.witness_test(x, y, estimator=_Means(), rng=seed),
+    "independence, default": lambda x, y, seed: nosplit.independence_test(
+        x, y, rng=seed, workers=1
+    ),
+    "mean, symmetric": lambda x, y, seed: nosplit.mean_test(x - y, symmetric=True, rng=seed),
 }

@@ -201,7 +201,7 @@ def randomly_drawn(x, y, rng):
 @pytest.mark.parametrize("pairs", ["linear", 3, Blocks(5), "complete"], ids=str)
 @pytest.mark.parametrize(("n", "m"), [(30, 30), (400, 400), (20, 40), (30, 20), (200, 700)])
 def test_kernels_and_covariance_are_invariant(n, m, pairs, monkeypatch):
-    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_: Likeness())
+    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_, **__: Likeness())
     first, *others = invariants(n, m, pairs, 4)
     sd = np.sqrt(np.diagonal(first.cov))
     for other in others:

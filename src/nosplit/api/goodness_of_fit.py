@@ -100,11 +100,11 @@ def goodness_of_fit_test(
     progress : bool
         Show a progress bar on the terminal.
     dependent : bool
-        Whether rows are the output of a Markov chain, in its order. (Otherwise rows that look as
-        if they depended on those before them are thinned, with a warning.) Blocks of six correlation
-        times are then the units, with random signs of their own (right in the limit), and rows are
-        thinned inside them; a warning says where the chain is too short for that. With
-        calibration="asymptotic" pairs are (i, n/2 + i), and Σ comes from batch means.
+        Whether rows are the output of a Markov chain, in its order; rows that only look like one
+        are thinned, with a warning. Blocks of six correlation times are then the units, with random
+        signs of their own (right in the limit), and rows are thinned inside them; a warning says
+        where the chain is too short for that. With calibration="asymptotic" pairs are
+        (i, n/2 + i), and Σ comes from batch means.
     thin : int
         Use every `thin`-th row only.
     device : str or torch.device, optional

@@ -38,13 +38,16 @@ MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
 FALSE_ALARMS, SUSPICIONS, DOUBTS = 2e-5, 0.01, 0.1
 # How often each of several variables may be suspected, where it takes all of them.
 ALL_ALIKE = 0.05
+# A correlation of neighbours that is felt: one sample in ten is rejected at .05, or more.
+FELT = 0.225
 # Rows and columns of samples that can be suspected: with more rows series are seen for certain.
 FEWEST_SUSPECTED, SUSPECTED_ROWS, SUSPECTED_COLUMNS = 12, 1_000, 100
-# Standard errors of a likeness from which sorted rows are told from series by how it fades.
-CLEAR = 3.5
+# Standard errors of a likeness from which sorted rows are told from series by what the order of
+# rows explains of it, so much at least; and by how it fades.
+MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5
 # Rows of a block, in memories of the series: (1 + ρ) / (1 - ρ) rows are as good as one. And how
-# many blocks there are at least if rows are only doubted.
-MEMORIES, MANY_BLOCKS = 3.5, 10
+# many blocks there are at least if rows are only doubted; of fewer than thirty rows fewer.
+MEMORIES, MANY_BLOCKS, FEW_BLOCKS, FEW = 3.5, 10, 6, 30
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
 # more than the second are left as they are; that of others has faded where it is the third.
 THIN, HARMLESS, FADED = 2, 0.1, 0.05
@@ -95,10 +98,13 @@ class Likeness:
         Share of samples of independent rows that are as much alike.
     correlation : float
         The correlation of neighbours.
+    rows : int
+        Rows of all samples.
     """
 
     chance: float = 1.0
     correlation: float = 0.0
+    rows: int = 0
 
     @property
     def suspected(self) -> bool:
@@ -107,8 +113,12 @@ class Likeness:
 
     @property
     def doubted(self) -> bool:
-        """Whether they might be one: one in ten."""
-        return self.chance <= DOUBTS
+        """Whether they might be one that matters: one in ten, and fewer the more rows there are.
+
+        Enough for nine in ten series whose neighbours are felt.
+        """
+        enough = float(special.ndtr(1.28 - FELT * math.sqrt(self.rows)))
+        return self.chance <= max(SUSPICIONS, min(DOUBTS, enough))
 
     def block_in(self, sizes: tuple[int, ...]) -> int:
         """Rows of a block that is longer than what such a series remembers.
@@ -122,7 +132,9 @@ class Likeness:
         block, least = math.ceil(MEMORIES * (1.0 + kept) / (1.0 - kept)), min(sizes)
         if self.suspected:
             return min(block, least)
-        return max(2, min(block, least // MANY_BLOCKS)) if max(sizes) <= 2 * least else 1
+        if max(sizes) > 2 * least:
+            return 1
+        return max(2, min(block, least // (FEW_BLOCKS if least < FEW else MANY_BLOCKS)))
 
 
 def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:
@@ -171,7 +183,7 @@ def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:
         correlation = max(correlation, float((sums / counted).max()) - by_chance)
     # A correlation of few rows is too small, as their mean is not that of the series.
     correlation += (1.0 + 4.0 * correlation) * len(short) / sum(map(len, short))
-    return Likeness(chance, correlation)
+    return Likeness(chance, correlation, sum(map(len, short)))
 
 
 def _chance(total: float, variance: float, third: float) -> float:
@@ -225,10 +237,16 @@ def _waves_in_order(rows: NDArray[Any], along: bool) -> Array:
     down, up = np.sort(list(ways), axis=0)
     few = max((1.0 - ASCENTS) * n, min(DESCENTS, n // 12))
     in_order = (down == 0) | ((down <= few) & (up > 5 * down))
-    alike = np.einsum("ij,ij->j", waves[:-1], waves[1:]) / math.sqrt(n)
-    perhaps = in_order.any() | ((alike > CLEAR) & (along and n >= FEWEST_ROWS))
-    for j in np.flatnonzero(~in_order & perhaps & (alike > 0.0)).tolist():
-        in_order[j] = _sorted_in_short(rows, j)
+    alike = np.einsum("ij,ij->j", waves[:-1], waves[1:]) / n
+    if in_order.any() or (along and n >= FEWEST_ROWS):
+        # What goes along with the order of rows is alike because of that: by its square.
+        order = np.sqrt(2.0) * np.cos(np.pi * (np.arange(n) + 0.5) / n)
+        explained = (order @ waves / n) ** 2
+        felt = alike * math.sqrt(n) > MAY_BE
+        in_order |= felt & (explained >= EXPLAINED * alike)
+    if along and n >= FEWEST_ROWS:
+        for j in np.flatnonzero(~in_order & (alike * math.sqrt(n) > CLEAR)).tolist():
+            in_order[j] = _sorted_in_short(rows, j)
     return np.where(in_order, 0.0, waves)
 
 

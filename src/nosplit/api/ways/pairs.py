@@ -46,7 +46,7 @@ def test_pairs(
         lambda block: _exchanging(x, y, block, data, recipe, plan, asked, rng, workers, progress),
         (len(x), len(y)),
         max(map(correlated_rows, series)),
-        likeness_of(*series),
+        likeness_of(*series, along=not asked.paired),
         blocks=bool(plan.flips),
     )
     return tested.result(TWO_SAMPLE, len(x) + len(y) + data.left_out, data.columns)

@@ -186,7 +186,7 @@ def _by_pairs(
         lambda block: _exchanging_tensors(x, y, block, *rest),
         (len(x), len(y)),
         lag_of(*series),
-        likeness_in(*series),
+        likeness_in(*series, along=not asked.paired),
         blocks=bool(plan.flips),
     )
     return tested.result(TWO_SAMPLE, len(x) + len(y) + placed.left_out, placed.columns)

@@ -31,7 +31,8 @@ BITS = 40
 # reported. Kernels of numbers do not see categories: where there are some, single columns count
 # more. Few units show simple differences at best, and more of them finer ones: what is of few
 # numbers counts less the more units there are, within bounds. (That was added after a problem
-# whose power is reported: docs/measured/power.md.)
+# whose power is reported: docs/measured/power.md.) What one of few columns shows, kernels see, too:
+# it counts less the fewer there are.
 WEIGHTS = {
     "learned": 6.0,
     "learned, flattened": 4.0,
@@ -44,6 +45,7 @@ WEIGHTS = {
 }
 WITH_CATEGORIES = {"largest column": 8.0}
 SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 2.0
+SOME_COLUMNS = 6
 POWER = 0.75
 
 __all__ = [
@@ -151,8 +153,13 @@ def joining_of(kinds: Collection[str], drawn: DrawnStatistics, n_units: int) -> 
     varying = columns.columns[columns.values.any(axis=0)]
     numbers = np.isin(varying, columns.columns[columns.shows == PLACE])
     weights = WEIGHTS if numbers.all() else WEIGHTS | WITH_CATEGORIES
-    simple = float(np.clip(np.sqrt(SOME_UNITS / n_units), LEAST, MOST))
-    counts = [weights[kind] * (simple if kind in SIMPLE else 1.0) for kind in kinds]
+    share = SOME_UNITS / n_units
+    # A fourth of the units doubles it, twice as many halve it.
+    simple = min(np.sqrt(share), MOST) if share > 1.0 else max(share, LEAST)
+    times = dict.fromkeys(SIMPLE, float(simple))
+    if numbers.all():
+        times["largest column"] = min(1.0, columns.n_columns / SOME_COLUMNS)
+    counts = [weights[kind] * times.get(kind, 1.0) for kind in kinds]
     return Joining(np.array(counts), POWER)
 
 
