@@ -108,7 +108,7 @@ def mean_test(
             rows = rows[generator.permutation(len(rows))]
         return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
 
-    lag, likeness = correlated_rows(values), likeness_of(values)
+    lag, likeness = correlated_rows(values), likeness_of(values, along=False)
     if not isinstance(kind, Exact) and not likeness.suspected:
         likeness = Likeness()  # it is not called exact
     return in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
