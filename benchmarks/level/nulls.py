@@ -179,7 +179,7 @@ def _columns(x, y, seed):
 
 def _several(x, y, seed):
     half = len(y) // 2
-    samples = [x, y[:half], y[half:]]
+    samples = [x, y[:half], y[half:]] if half >= 20 else [x, y]
     return nosplit.k_sample_test(samples, follow_up=False, rng=seed, workers=1)
 
 

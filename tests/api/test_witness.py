@@ -41,6 +41,7 @@ class Nearest(Means):
         return np.column_stack([1.0 - p, p])
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 @pytest.mark.parametrize("estimator", [Means(), Constant(), Nearest()])
 @pytest.mark.parametrize("discrete", [False, True])
 def test_pvalues_are_uniform_without_a_difference(estimator, discrete):

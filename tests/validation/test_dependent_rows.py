@@ -211,12 +211,17 @@ def test_series_before_a_witness():
     """34 of 60 were rejected, without a word."""
     hits = 0
     for trial in range(25):
-        both = short(np.random.default_rng(trial), 600, 0.9)
+        both = short(np.random.default_rng(trial), 800, 0.8)
         found = nosplit.witness_test(*both, estimator=Means(), flips=99)
         assert found.n_used < 400
         assert any("DependentRows" in text for text in found.warnings)
         hits += found.reject()
     assert hits <= binom.isf(1e-3, 25, 0.05)
+
+
+def test_a_witness_refuses_short_series():
+    with pytest.raises(nosplit.InputError, match="too few for a witness"):
+        nosplit.witness_test(*short(np.random.default_rng(0), 60, 0.9), estimator=Means())
 
 
 def test_columns_of_short_series():
@@ -266,11 +271,11 @@ def test_suspected_samples_have_blocks(monkeypatch, n, m, chance, how):
 
 
 def test_lengths_of_blocks():
-    """3.5 times the rows that are as good as one; if only doubted, ten blocks are left, or six."""
+    """3.5 times the rows that are as good as one; of thirty doubted rows or more a tenth."""
     assert Likeness(0.5, 0.9).block_in((60, 60)) == 1
     assert [Likeness(0.005, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 7, 11, 60]
     assert [Likeness(0.05, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 6, 6, 6]
-    assert [Likeness(0.05, 0.3).block_in((n, 20)) for n in (12, 18, 20)] == [2, 3, 3]
+    assert [Likeness(0.05, r).block_in((20, 20)) for r in (0.0, 0.3, 0.5)] == [4, 7, 11]
     assert Likeness(0.05, 0.3).block_in((12, 40)) == 1
 
 

@@ -19,7 +19,7 @@ from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, two_samples
 from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
 from nosplit.errors import Caveat, InputError
-from nosplit.inference.caveats import perhaps_dependent, thinned_rows
+from nosplit.inference.caveats import thinned_rows
 
 __all__ = ["witness_test"]
 
@@ -105,7 +105,9 @@ def witness_test(
         check_estimator(estimator)
         rows = _as_given(x, y, data, columns is None and exclude is None)
     n, m = data.shape[:2]
-    step, caveats = _apart(data, FEWEST * folds)
+    step, caveats = _apart(data)
+    if step > 1:
+        folds = max(2, min(folds, min(n, m) // step // FEWEST))
     dealt = [
         _rows_of_folds(np.arange(0, size, step), folds, name, generator)
         for size, name in ((n, "x"), (m, "y"))
@@ -126,15 +128,20 @@ def witness_test(
     )
 
 
-def _apart(data: Samples, fewest: int) -> tuple[int, list[Caveat]]:
+def _apart(data: Samples) -> tuple[int, list[Caveat]]:
     """One in so many rows is used where they depend on those before them; and words on that."""
     rows, least = data.rows, min(data.shape[:2])
-    lag = max(map(correlated_rows, rows))
-    wanted = rows_apart(lag, likeness_of(*rows), n=least)
-    step = max(1, min(wanted, least // fewest))
-    if wanted == 1:
-        return 1, []
-    return step, [thinned_rows("Rows", lag, step) if step == wanted else perhaps_dependent()]
+    lag, likeness = max(map(correlated_rows, rows)), likeness_of(*rows)
+    step = rows_apart(lag, likeness, n=least, fewest=1)
+    if not lag and not likeness.suspected:  # as far as there are rows enough for two folds
+        return max(1, min(step, least // (2 * FEWEST))), []
+    if least // step >= 2 * FEWEST:
+        return step, [thinned_rows("Rows", lag, step)]
+    raise InputError(
+        f"Rows depend on those before them, or look as if they did, and only one in {step} might "
+        f"not: of {least} rows that leaves too few for a witness, which takes rows to be "
+        "independent. two_sample_test exchanges blocks of rows."
+    )
 
 
 def _rows_of_folds(rows: Index, folds: int, name: str, rng: np.random.Generator) -> list[Index]:

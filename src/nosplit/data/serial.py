@@ -46,8 +46,8 @@ FEWEST_SUSPECTED, SUSPECTED_ROWS, SUSPECTED_COLUMNS = 12, 1_000, 100
 # rows explains of it, so much at least; and by how it fades.
 MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5
 # Rows of a block, in memories of the series: (1 + ρ) / (1 - ρ) rows are as good as one. And how
-# many blocks there are at least if rows are only doubted; of fewer than thirty rows fewer.
-MEMORIES, MANY_BLOCKS, FEW_BLOCKS, FEW = 3.5, 10, 6, 30
+# many blocks there are at least if rows are only doubted, unless there are fewer than thirty.
+MEMORIES, MANY_BLOCKS, FEW = 3.5, 10, 30
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
 # more than the second are left as they are; that of others has faded where it is the third.
 THIN, HARMLESS, FADED = 2, 0.1, 0.05
@@ -123,8 +123,8 @@ class Likeness:
     def block_in(self, sizes: tuple[int, ...]) -> int:
         """Rows of a block that is longer than what such a series remembers.
 
-        Where rows are only doubted, as many as leave blocks enough; 1 where sizes are so different
-        that most rows of a sample would be lost, or rows are not doubted.
+        Where rows are only doubted, as many as leave blocks enough, unless rows are few; 1 where
+        sizes are so different that most rows of a sample would be lost, or rows are not doubted.
         """
         if not self.doubted:
             return 1
@@ -134,7 +134,7 @@ class Likeness:
             return min(block, least)
         if max(sizes) > 2 * least:
             return 1
-        return max(2, min(block, least // (FEW_BLOCKS if least < FEW else MANY_BLOCKS)))
+        return min(block, least if least < FEW else least // MANY_BLOCKS)
 
 
 def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:
@@ -211,8 +211,11 @@ def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> i
     (8, 5)
     """
     step = max(1, THIN * lag)
-    bar = SUSPICIONS if len(variables) < 2 else ALL_ALIKE
-    if not variables or max(own.chance for own in variables) > bar:
+    if len(variables) == 1:
+        alike = variables[0].doubted
+    else:
+        alike = bool(variables) and max(own.chance for own in variables) <= ALL_ALIKE
+    if not alike:
         return step
     together = math.prod(min(max(own.correlation, 0.01), 0.99) for own in variables)
     if together <= HARMLESS:

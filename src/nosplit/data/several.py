@@ -41,8 +41,8 @@ class SeveralSamples:
         Rows left out.
     lag, step : int
         Up to which lag rows depended on one another, and how far apart those are that are left.
-    doubted : bool
-        Whether rows look as if they might depend on those before them.
+    suspected : bool
+        Whether rows look as if they depended on those before them.
     """
 
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class SeveralSamples:
     left_out: int = 0
     lag: int = 0
     step: int = 1
-    doubted: bool = False
+    suspected: bool = False
 
     def __post_init__(self) -> None:
         if len(self.rows) < 2:
@@ -80,7 +80,7 @@ class SeveralSamples:
         rows = [own[::step] for own in self.rows]
         gone = int(self.sizes.sum()) - sum(map(len, rows))
         return SeveralSamples(
-            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness.doubted
+            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness.suspected
         )
 
     def recipe(self, kernels: Kernels) -> Recipe:

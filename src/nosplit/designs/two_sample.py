@@ -144,11 +144,11 @@ def designed_test(
     data = read(leaving_out(asked.options, labels.names))
     n, m, p = data.shape
     strata, groups = labels.of_rows(data.kept, (x, y))
-    order = _OrderedRows()
+    design, order = design_of(n, m, strata, groups), _OrderedRows()
     if asked.shuffle and groups is None:
         assert strata is not None
         order = _OrderedRows.of(*data.order_inside(strata.codes), strata, n)
-    design = design_of(n, m, strata, groups or order.runs)
+        design = design if order.runs is None else design_of(n, m, strata, order.runs)
     recipe = data.recipe(asked.kernels)
     plan = asked.plan(design_sizes(n, m, p, recipe, design.n_units))
     rows = data.in_units(design)
@@ -179,14 +179,14 @@ class _OrderedRows:
 
     @classmethod
     def of(cls, lag: int, likeness: Likeness, strata: RowLabels, n: int) -> _OrderedRows:
-        """Blocks where n rows of x, and those of y, depend on those before them, or may well."""
-        if not lag and not likeness.suspected:
-            return cls(calibration=APPROXIMATE if likeness.doubted else None)
+        """Blocks where n rows of x, and those of y, depend on those before them, or might."""
+        if not lag and not likeness.doubted:
+            return cls()
         cell = 2 * strata.codes + (np.arange(len(strata.codes)) >= n)
         counts = np.bincount(cell[strata.codes >= 0])
         wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n)))
         block = max(1, min(wanted, int(counts[counts > 0].min()) // 2))
-        caveats = [_serial(lag, block)]
+        caveats = [_serial(lag, block)] if lag or likeness.suspected else []
         if block == 1:
             return cls(None, APPROXIMATE, caveats)
         return cls(_runs_in_cells(cell, strata.codes >= 0, block), BLOCKS, caveats)

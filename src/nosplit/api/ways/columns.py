@@ -20,7 +20,7 @@ from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.errors import Caveat
-from nosplit.inference.calibrations import APPROXIMATE, BLOCKS, THINNED
+from nosplit.inference.calibrations import BLOCKS, THINNED
 from nosplit.inference.caveats import dependent_rows, thinned_rows
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.columns.views import SeenColumns, look_at_cells, look_at_samples
@@ -39,7 +39,7 @@ class Looked:
     """Columns that were looked at, and what is known of the samples.
 
     Rows that depend on those before them up to a lag are exchanged in blocks, or one in `step` of
-    them is used; those that are `doubted` look as if they might.
+    them is used; those that are `suspected` look as if they did.
     """
 
     columns: SeenColumns
@@ -49,7 +49,7 @@ class Looked:
     lag: int
     block: int = 1
     step: int = 1
-    doubted: bool = False
+    suspected: bool = False
     samples: tuple[Any, Any] | None = None
     turned: bool = False
     reference: str | None = None
@@ -59,14 +59,12 @@ class Looked:
         """The ground that p-values rest on."""
         if self.lag and self.block > 1:
             return BLOCKS
-        if self.step > 1:
-            return THINNED
-        return APPROXIMATE if self.doubted else "exact"
+        return THINNED if self.step > 1 else "exact"
 
     @property
     def caveats(self) -> list[Caveat]:
         """Words on rows that depend on those before them."""
-        if self.step > 1:
+        if self.step > 1 and (self.lag or self.suspected):
             return [thinned_rows("Rows", self.lag, self.step)]
         return [dependent_rows(self.lag, self.block)] if self.lag else []
 
@@ -125,7 +123,7 @@ def look_at_columns(
         likeness = likeness_of(*data.rows) if shuffle else Likeness()
         step = rows_apart(lag, likeness, n=min(n, m))
         seen = _by_rows(data, step, rng, shuffle, pairs)
-        seen = replace(seen, lag=lag, step=step, doubted=likeness.doubted)
+        seen = replace(seen, lag=lag, step=step, suspected=likeness.suspected)
     else:  # cells; where rows depend on those before them, of blocks of rows
         sides = Sides(*sides_of(data), workers, progress)
         found = sketch_columns(sides, data.settled(options), rng, shuffle)

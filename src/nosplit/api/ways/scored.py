@@ -121,10 +121,11 @@ class ScoredSample:
     ) -> TestResult:
         """Test rows that are independent, or those that are far enough apart if they are not."""
         lag = correlated_rows(self.x)
-        step = rows_apart(lag, likeness_of(self.x, along=False), n=len(self.x))
+        likeness = likeness_of(self.x, along=False)
+        step = rows_apart(lag, likeness, n=len(self.x))
         x, scores = self.x[::step], self.scores[::step]
         tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
-        if step > 1:
+        if step > 1 and (lag or likeness.suspected):
             caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
             tested = replace(tested, outcome=tested.outcome.noting([caveat]))
         return self._told(tested)

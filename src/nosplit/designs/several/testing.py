@@ -16,7 +16,7 @@ from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import test_design, test_samples
-from nosplit.inference.calibrations import APPROXIMATE, THINNED, Exact
+from nosplit.inference.calibrations import THINNED, Exact
 from nosplit.inference.caveats import thinned_rows
 from nosplit.inference.columns.adjusting import holm
 from nosplit.inference.planning.choice import choose
@@ -85,12 +85,11 @@ class SampleTests:
                 tested = test_design(units, _one_block(sizes), *common)
             else:
                 tested = test_samples(units, sizes, *common)
-        encoding, caveats, how = self.data.encoding, [], tested.outcome.calibration
+        encoding, outcome = self.data.encoding, tested.outcome
         if self.data.step > 1:
-            caveats, how = [thinned_rows("Rows", self.data.lag, self.data.step)], THINNED
-        elif self.data.doubted:
-            how = APPROXIMATE
-        outcome = replace(tested.outcome.noting(caveats), calibration=how)
+            outcome = replace(outcome, calibration=THINNED)
+        if self.data.lag or self.data.suspected:
+            outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
         return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,

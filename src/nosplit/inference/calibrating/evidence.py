@@ -158,7 +158,7 @@ def joining_of(kinds: Collection[str], drawn: DrawnStatistics, n_units: int) -> 
     simple = min(np.sqrt(share), MOST) if share > 1.0 else max(share, LEAST)
     times = dict.fromkeys(SIMPLE, float(simple))
     if numbers.all():
-        times["largest column"] = min(1.0, columns.n_columns / SOME_COLUMNS)
+        times["largest column"] = min(1.0, len(np.unique(varying)) / SOME_COLUMNS)
     counts = [weights[kind] * times.get(kind, 1.0) for kind in kinds]
     return Joining(np.array(counts), POWER)
 

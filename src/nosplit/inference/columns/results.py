@@ -98,8 +98,8 @@ class ColumnTests:
     draws, most_draws : int
         Random draws of all columns, and of those whose p-values are small.
     calibration : str
-        "exact"; "blocks" or "thinned" where rows depend on those before them, "approximate" where
-        few rows look as if they might.
+        "exact"; "blocks" or "thinned" where rows depend on those before them, or where few rows
+        look as if they might.
     n_used, n_left_out : int
         Rows that were used and that were not, both samples together.
     warnings, notes : tuple of str
