@@ -197,6 +197,15 @@ def test_several_series(n, phi):
     assert hits <= binom.isf(1e-3, 25, 0.05)
 
 
+def test_a_long_series_beside_few_rows():
+    rng = np.random.default_rng(0)
+    x, y = series(rng, 3000), rng.normal(size=(30, 1))
+    found = nosplit.k_sample_test([x, y], calibration=Exact(99))
+    assert found.sizes[1] == 2
+    assert found.overall.calibration == "thinned"
+    assert nosplit.column_tests(x[:150], y, draws=99).n_used < 40
+
+
 class Means:
     """A classifier that takes no time."""
 

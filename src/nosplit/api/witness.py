@@ -136,11 +136,11 @@ def _apart(data: Samples) -> tuple[int, list[Caveat]]:
     if not lag and not likeness.suspected:  # as far as there are rows enough for two folds
         return max(1, min(step, least // (2 * FEWEST))), []
     if least // step >= 2 * FEWEST:
-        return step, [thinned_rows("Rows", lag, step)]
+        return step, [thinned_rows("Rows", lag, step)] if step > 1 else []
     raise InputError(
-        f"Rows depend on those before them, or look as if they did, and only one in {step} might "
-        f"not: of {least} rows that leaves too few for a witness, which takes rows to be "
-        "independent. two_sample_test exchanges blocks of rows."
+        "`x` and `y` have rows that depend on those before them, or look as if they did, and only "
+        f"one in {step} might not: of {least} that leaves too few for a witness, which takes rows "
+        "to be independent. two_sample_test exchanges blocks of rows."
     )
 
 

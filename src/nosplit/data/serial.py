@@ -235,8 +235,8 @@ def _waves_in_order(rows: NDArray[Any], along: bool) -> Array:
     waves = waves - waves.mean(axis=0)
     spread = np.sqrt(np.mean(waves * waves, axis=0))
     waves = np.divide(waves, spread, out=np.zeros_like(waves), where=spread > 1e-12)
-    steps = np.diff(rows, axis=0)
-    ways = (np.count_nonzero(way, axis=0) for way in (steps < 0.0, steps > 0.0))
+    here, later = rows[:-1], rows[1:]
+    ways = (np.count_nonzero(way, axis=0) for way in (later < here, later > here))
     down, up = np.sort(list(ways), axis=0)
     few = max((1.0 - ASCENTS) * n, min(DESCENTS, n // 12))
     in_order = (down == 0) | ((down <= few) & (up > 5 * down))

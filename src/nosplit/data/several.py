@@ -76,7 +76,8 @@ class SeveralSamples:
         """The same of rows that do not depend on those before them."""
         likeness = likeness_of(*self.rows)
         lag = max(map(correlated_rows, self.rows))
-        step = rows_apart(lag, likeness, n=int(self.sizes.min()), fewest=2)
+        least = int(self.sizes.min())
+        step = max(1, min(rows_apart(lag, likeness, n=least, fewest=2), least // 2))
         rows = [own[::step] for own in self.rows]
         gone = int(self.sizes.sum()) - sum(map(len, rows))
         return SeveralSamples(

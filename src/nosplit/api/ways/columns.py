@@ -121,7 +121,7 @@ def look_at_columns(
         lag = max(map(correlated_rows, data.rows)) if shuffle else 0
     if few and not (lag and min(n, m) >= FEWEST_ROWS // 2):
         likeness = likeness_of(*data.rows) if shuffle else Likeness()
-        step = rows_apart(lag, likeness, n=min(n, m))
+        step = max(1, min(rows_apart(lag, likeness, n=min(n, m)), min(n, m) // 2))
         seen = _by_rows(data, step, rng, shuffle, pairs)
         seen = replace(seen, lag=lag, step=step, suspected=likeness.suspected)
     else:  # cells; where rows depend on those before them, of blocks of rows

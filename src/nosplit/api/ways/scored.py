@@ -123,6 +123,8 @@ class ScoredSample:
         lag = correlated_rows(self.x)
         likeness = likeness_of(self.x, along=False)
         step = rows_apart(lag, likeness, n=len(self.x))
+        if np.all(self.x[::step] == self.x[0]):  # what is left says nothing
+            step = 1
         x, scores = self.x[::step], self.scores[::step]
         tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
         if step > 1 and (lag or likeness.suspected):

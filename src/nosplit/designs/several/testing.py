@@ -88,8 +88,8 @@ class SampleTests:
         encoding, outcome = self.data.encoding, tested.outcome
         if self.data.step > 1:
             outcome = replace(outcome, calibration=THINNED)
-        if self.data.lag or self.data.suspected:
-            outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
+            if self.data.lag or self.data.suspected:
+                outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
         return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,
