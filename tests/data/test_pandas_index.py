@@ -82,6 +82,7 @@ def test_index_in_tables_of_arrow_and_polars(halves):
     assert two_sample_test(*arrow, exclude=index, **SMALL).columns == ("v",)
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")  # the same rows, in a cycle
 def test_names_are_the_same_in_csv_and_parquet(tmp_path):
     frame = pd.DataFrame({" Price (€) ": np.arange(30.0), "n": np.arange(30.0) % 7})
     frame.to_parquet(tmp_path / "a.parquet", index=False)

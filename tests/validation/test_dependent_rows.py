@@ -280,11 +280,11 @@ def test_suspected_samples_have_blocks(monkeypatch, n, m, chance, how):
 
 
 def test_lengths_of_blocks():
-    """3.5 times the rows that are as good as one; of thirty doubted rows or more a tenth."""
+    """3.5 times the rows that are as good as one; of doubted rows no more than a tenth."""
     assert Likeness(0.5, 0.9).block_in((60, 60)) == 1
     assert [Likeness(0.005, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 7, 11, 60]
     assert [Likeness(0.05, r).block_in((60, 60)) for r in (0.0, 0.3, 0.5, 0.9)] == [4, 6, 6, 6]
-    assert [Likeness(0.05, r).block_in((20, 20)) for r in (0.0, 0.3, 0.5)] == [4, 7, 11]
+    assert [Likeness(0.05, 0.3).block_in((n, 20)) for n in (12, 18, 20)] == [1, 1, 2]
     assert Likeness(0.05, 0.3).block_in((12, 40)) == 1
 
 

@@ -46,8 +46,8 @@ FEWEST_SUSPECTED, SUSPECTED_ROWS, SUSPECTED_COLUMNS = 12, 1_000, 100
 # rows explains of it, so much at least; and by how it fades.
 MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5
 # Rows of a block, in memories of the series: (1 + ρ) / (1 - ρ) rows are as good as one. And how
-# many blocks there are at least if rows are only doubted, unless there are fewer than thirty.
-MEMORIES, MANY_BLOCKS, FEW = 3.5, 10, 30
+# many blocks there are at least if rows are only doubted.
+MEMORIES, MANY_BLOCKS = 3.5, 10
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
 # more than the second are left as they are; that of others has faded where it is the third.
 THIN, HARMLESS, FADED = 2, 0.1, 0.05
@@ -123,8 +123,8 @@ class Likeness:
     def block_in(self, sizes: tuple[int, ...]) -> int:
         """Rows of a block that is longer than what such a series remembers.
 
-        Where rows are only doubted, as many as leave blocks enough, unless rows are few; 1 where
-        sizes are so different that most rows of a sample would be lost, or rows are not doubted.
+        Where rows are only doubted, as many as leave blocks enough to reject; 1 where there are too
+        few for that, where most rows of a sample would be lost, or rows are not doubted.
         """
         if not self.doubted:
             return 1
@@ -132,9 +132,7 @@ class Likeness:
         block, least = math.ceil(MEMORIES * (1.0 + kept) / (1.0 - kept)), min(sizes)
         if self.suspected:
             return min(block, least)
-        if max(sizes) > 2 * least:
-            return 1
-        return min(block, least if least < FEW else least // MANY_BLOCKS)
+        return max(1, min(block, least // MANY_BLOCKS)) if max(sizes) <= 2 * least else 1
 
 
 def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:

@@ -17,7 +17,7 @@ from nosplit._support.checks import (
 )
 from nosplit._support.types import Array
 from nosplit.data.samples import Sample, one_sample, standardised
-from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import Likeness, correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
 from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
@@ -122,12 +122,14 @@ class ScoredSample:
         """Test rows that are independent, or those that are far enough apart if they are not."""
         lag = correlated_rows(self.x)
         likeness = likeness_of(self.x, along=False)
+        if not likeness.suspected:  # it is not called exact
+            likeness = Likeness()
         step = rows_apart(lag, likeness, n=len(self.x))
         if np.all(self.x[::step] == self.x[0]):  # what is left says nothing
             step = 1
         x, scores = self.x[::step], self.scores[::step]
         tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
-        if step > 1 and (lag or likeness.suspected):
+        if step > 1:
             caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
             tested = replace(tested, outcome=tested.outcome.noting([caveat]))
         return self._told(tested)
