@@ -185,7 +185,7 @@ def test_short_series_keep_the_level(name):
 
 @pytest.mark.parametrize(("n", "phi"), [(40, 0.9), (200, 0.9)])
 def test_several_series(n, phi):
-    """57 of 60 samples of 40 rows were rejected, and 59 of 200; of so few that are left, .15 are."""
+    """57 of 60 of 40 rows were rejected, and 59 of 200; of the few rows that are left, .15 are."""
     hits = 0
     for trial in range(15):
         rng = np.random.default_rng(trial)
