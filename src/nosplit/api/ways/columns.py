@@ -144,6 +144,7 @@ def _in_cells(
 
 
 def _finite_rows(data: Samples) -> Samples:
+    """The same, of rows that are checked to be finite."""
     x, y = check_samples(data.x, data.y)
     with naming(x=x, y=y):
         check_finite(x, "x")
