@@ -9,7 +9,15 @@ import nosplit
 from benchmarks.choices import hedges
 from nosplit.inference.calibrating.evidence import POWER, WEIGHTS, joining_of, kinds_of, rank_all
 from nosplit.methods import Adaptive
-from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SPREAD, ColumnDraws, DrawnStatistics
+from nosplit.pairs.statistics import (
+    CUMULATIVE,
+    FINE,
+    PLACE,
+    SMOOTH,
+    SPREAD,
+    ColumnDraws,
+    DrawnStatistics,
+)
 
 
 def drawn_of(shows, columns, *, flips=400, seed=0, n_units=200):
@@ -29,13 +37,14 @@ def drawn_of(shows, columns, *, flips=400, seed=0, n_units=200):
 
 
 NUMBER = (CUMULATIVE, FINE, "", PLACE, SPREAD)
+ALONE = (*NUMBER, SMOOTH)
 
 
 def test_kinds_of_arrays_and_of_a_single_column():
     several = kinds_of(Adaptive(), drawn_of(NUMBER * 2, [0] * 5 + [1] * 5))
-    assert set(several) == set(WEIGHTS) - {"largest pair"}
-    single = kinds_of(Adaptive(), drawn_of(NUMBER, [0] * 5))
-    assert set(single) == {"learned", "largest, flattened", "broad", "place", "spread"}
+    assert set(several) == set(WEIGHTS) - {"largest pair", "smooth"}
+    single = kinds_of(Adaptive(), drawn_of(ALONE, [0] * 6))
+    assert set(single) == {"learned", "largest, flattened", "broad", "place", "spread", "smooth"}
     category = kinds_of(Adaptive(), drawn_of((FINE,), [0]))
     assert set(category) == {"learned", "largest, flattened", "largest column"}
     unknown = kinds_of(Adaptive(), drawn_of(("", ""), [0, 1]))
@@ -86,7 +95,7 @@ def test_the_weights_that_were_measured_are_those_of_the_test():
 @pytest.mark.parametrize(
     ("shows", "columns"),
     [
-        (NUMBER, [0] * 5),
+        (ALONE, [0] * 6),
         (NUMBER * 2, [0] * 5 + [1] * 5),
         ((*NUMBER, FINE), [0] * 5 + [1]),
         (("", ""), [0, 1]),
@@ -126,6 +135,19 @@ def test_what_is_a_little_everywhere_shows_in_its_kind(kind, change, monkeypatch
     monkeypatch.setitem(WEIGHTS, kind, 0.0)
     without = p_values(change, **how)
     assert np.mean(np.log(with_it)) < np.mean(np.log(without))
+
+
+def test_a_dependence_of_two_of_ten_columns_is_found(monkeypatch):
+    """Columns are as they were, and kernels of all ten see little of it."""
+
+    def change(y):
+        y[:, 4] = 0.6 * y[:, 2] + 0.8 * y[:, 4]
+        return y
+
+    how = {"n": 150, "p": 10, "trials": 12, "seed": 4}
+    assert np.count_nonzero(p_values(change, **how) <= 0.05) >= 10
+    monkeypatch.setitem(WEIGHTS, "largest pair", 0.0)
+    assert np.count_nonzero(p_values(change, **how) <= 0.05) <= 5
 
 
 def test_modes_far_apart_do_not_hide_what_is_inside_them():

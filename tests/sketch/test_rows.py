@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from _reference import at_most, within
 from nosplit import Exact, Gaussian, InputError, Spectral, two_sample_test
@@ -14,6 +15,7 @@ from nosplit.kernels import Linear
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.eigenbases import default_eigenbases, gains_of, leading_count
 from nosplit.kernels.derived.orders import sorted_rows
+from nosplit.pairs.statistics import SMOOTH
 from nosplit.sketch import rows as rows_module
 from nosplit.sketch.bins import fit_bins, fit_pooled, number_of_bins
 from nosplit.sketch.rows import column_counts, look_at_rows, places_of
@@ -104,6 +106,24 @@ def test_relabelling_changes_labels_only():
     # Within the tolerance for ties: means are sums in another order.
     np.testing.assert_allclose(first.flat_tau, other.flat_tau, atol=1e-12)
     np.testing.assert_allclose(first.columns.values, other.columns.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(first.pairs.values, other.pairs.values, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", TINY)
+def test_pairs_of_numbers_do_not_depend_on_swaps_or_on_the_order_of_columns(law):
+    rng = np.random.default_rng(12)
+    x, y = TINY[law](rng, (2, 200, 3))
+    pattern = rng.random(200) < 0.5
+    signs = rng.choice([1.0, -1.0], (30, 200))
+    first = look_at_rows(x, y, signs).pairs
+    other = look_at_rows(*swapped(x, y, pattern), signs * np.where(pattern, -1, 1)).pairs
+    np.testing.assert_array_equal(first.values, other.values)
+    np.testing.assert_array_equal(first.shapes, other.shapes)
+    turned = look_at_rows(x[:, ::-1] ** 3, y[:, ::-1] ** 3, signs).pairs  # ranks are the same
+    assert first.columns.tolist() == turned.columns.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    of_pair = [2, 1, 0]  # (0, 1), (0, 2), (1, 2), from the other side
+    values = np.concatenate([turned.values[:, turned.columns == j] for j in of_pair], axis=1)
+    np.testing.assert_allclose(first.values, values, rtol=1e-9, atol=1e-9)
 
 
 def test_sorted_rows_say_nothing_of_their_order():
@@ -178,9 +198,60 @@ def test_column_statistics_against_brute_force():
         np.testing.assert_allclose(seen.columns.values[:, 0], (V - V.mean()) / V.std(), atol=1e-9)
 
 
+def test_pairs_of_numbers_against_brute_force():
+    """Squared sums of products of cosines of ranks: the first, three and nine of each."""
+    rng = np.random.default_rng(7)
+    n = 170
+    x, y = rng.normal(size=(2, n, 2))
+    signs = np.concatenate([np.ones((1, n)), rng.choice([1.0, -1.0], (40, n))])
+    seen = look_at_rows(x, y, signs).pairs
+    pooled = np.concatenate([x, y])
+    places = places_of(pooled, fit_pooled(pooled, set()))
+    ranks = (rankdata(places, axis=0) - 0.5) / len(pooled)
+    waves = np.sqrt(2) * np.cos(np.pi * ranks[:, :, None] * np.arange(1, 10))
+    for at, J in enumerate((1, 3, 9)):
+        psi = (waves[:, 0, :J, None] * waves[:, 1, None, :J]).reshape(2 * n, -1)
+        psi = psi[:n] - psi[n:]
+        H = psi @ psi.T
+        np.fill_diagonal(H, 0.0)
+        expected = np.einsum("fa,ab,fb->f", signs, H, signs) / np.sqrt(2.0 * (H**2).sum())
+        np.testing.assert_allclose(seen.values[:, at], expected, atol=1e-3)
+    assert seen.values.shape[1] == 3
+
+
+@pytest.mark.parametrize(("n", "p", "scales"), [(17, 2, 1), (18, 2, 2), (162, 2, 3), (200, 3, 3)])
+@pytest.mark.parametrize("more", [0, 9])
+def test_few_rows_and_many_pairs_have_fewer_waves(n, p, scales, more):
+    x, y = np.random.default_rng(0).normal(size=(2, n, p + more))
+    seen = look_at_rows(x, y, np.ones((2, n))).pairs
+    pairs = (p + more) * (p + more - 1) // 2
+    assert seen.values.shape[1] == pairs * (1 if more else scales)
+    assert look_at_rows(x[:, :1], y[:, :1], np.ones((2, n))).pairs is None
+    wide = np.random.default_rng(0).normal(size=(2, 12, 21))
+    assert look_at_rows(*wide, np.ones((2, 12))).pairs is None
+
+
+def test_the_smooth_statistic_of_a_column_against_brute_force():
+    """Eight cosines of ranks that count alike, and only of a column that is alone."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 12, 1))
+    signs = all_signs(12)
+    seen = look_at_rows(x, y, signs).columns
+    pooled = np.concatenate([x, y])
+    places = places_of(pooled, fit_pooled(pooled, set()))
+    ranks = (rankdata(places) - 0.5) / len(pooled)
+    count = min(8, len(np.unique(places)) - 1)
+    waves = np.cos(np.pi * np.outer(ranks, np.arange(1, count + 1)))
+    V = np.square(signs @ (waves[:12] - waves[12:])).sum(axis=1)
+    np.testing.assert_allclose(seen.showing(SMOOTH)[:, 0], (V - V.mean()) / V.std(), atol=1e-9)
+    assert not look_at_rows(np.c_[x, y], np.c_[y, x], signs).columns.showing(SMOOTH).size
+
+
 def test_all_flips_have_mean_zero_and_variance_one():
     x, y = np.random.default_rng(6).normal(size=(2, 11, 2))
     seen = look_at_rows(x, y, all_signs(11))
+    np.testing.assert_allclose(seen.pairs.values.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(seen.pairs.values.std(axis=0), 1, atol=1e-3)
     np.testing.assert_allclose(seen.columns.values.mean(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(seen.columns.values.std(axis=0), 1, atol=1e-9)
     np.testing.assert_allclose(seen.flat_tau.mean(axis=0), 0, atol=1e-4)

@@ -11,11 +11,21 @@ import numpy as np
 
 from nosplit._support.types import Array, Index
 
-__all__ = ["CUMULATIVE", "FINE", "PLACE", "SPREAD", "ColumnDraws", "DrawnStatistics", "Seen"]
+__all__ = [
+    "CUMULATIVE",
+    "FINE",
+    "PLACE",
+    "SMOOTH",
+    "SPREAD",
+    "ColumnDraws",
+    "DrawnStatistics",
+    "Seen",
+]
 
 # What statistics show of a column: shares of rows below thresholds, or in bins; where a column of
-# numbers lies, and how wide it is.
+# numbers lies, and how wide it is; and its shape, where it is the only one.
 CUMULATIVE, FINE, PLACE, SPREAD = "cumulative", "fine", "place", "spread"
+SMOOTH = "smooth"
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import Means, View, statistics_under
 from nosplit.sketch.lenses import ColumnView, KernelView, column_lenses, kernel_view, pair_lenses
 from nosplit.sketch.maps import SketchMap, fit_map
+from nosplit.sketch.rows import MOST_COLUMNS
 from nosplit.sketch.sums import CellSums
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens
@@ -57,8 +58,8 @@ class _PilotCells:
 
     Attributes
     ----------
-    n_rows : int
-        Rows of either sample in them.
+    n_rows, p : int
+        Rows of either sample in them, and columns.
     views : tuple of views
         Gaps of cells about their mean, and lenses on them.
     gaps : sequence of sequences of arrays
@@ -66,6 +67,7 @@ class _PilotCells:
     """
 
     n_rows: int
+    p: int
     views: Views
     gaps: Sequence[Sequence[Array]]
 
@@ -128,7 +130,7 @@ class PlannedGap:
         return replace(self, length=float(np.sqrt(factor)) * self.length)
 
     def evidence(
-        self, n: int, trials: int, rng: np.random.Generator, *, pairs: bool
+        self, n: int, trials: int, rng: np.random.Generator, *, sketched: bool
     ) -> tuple[Array, Array, Joining]:
         """Kinds of evidence of tests of n rows of either sample, and of draws of the null law.
 
@@ -142,11 +144,12 @@ class PlannedGap:
             Tests.
         rng : Generator
             Source of them.
-        pairs : bool
-            Whether the tests look at pairs of columns.
+        sketched : bool
+            Whether the tests are of cells, and not of all pairs of rows.
         """
         factor = self.length * float(np.sqrt(n / self.cells.n_rows))
-        joining = self.cells.joining(min(n, SKETCHED) if pairs else n, pairs=pairs)
+        pairs = sketched or self.cells.p <= MOST_COLUMNS
+        joining = self.cells.joining(min(n, SKETCHED) if sketched else n, pairs=pairs)
         return *self.cells.evidence(factor, trials, rng, pairs=pairs), joining
 
 
@@ -190,7 +193,7 @@ def gaps_of(
         [_without_noise(gap, view.units, lens) for gap, lens in zip(own, view.lenses, strict=True)]
         for own, (view, _) in zip(seen, looked_at, strict=True)
     ]
-    cells = _PilotCells(c * count, views, shorter)
+    cells = _PilotCells(c * count, sketch.p, views, shorter)
     ours = cells.statistics(np.zeros((1, cells.n_cells)), seen)
     kinds = kinds_of(Adaptive(), ours, cells.null), cells.null_kinds
     found = _strength(*(np.stack(list(own.values())) for own in kinds))

@@ -62,8 +62,8 @@ def rejection_rate(
     """
     if isinstance(how.pairing, Complete):
         if alternative.gap is not None and isinstance(method, Adaptive):
-            pairs = isinstance(how.pairing, Sketch)  # all pairs of rows leave those of columns out
-            found = alternative.gap.evidence(how.sizes.n, trials, rng, pairs=pairs)
+            sketched = isinstance(how.pairing, Sketch)
+            found = alternative.gap.evidence(how.sizes.n, trials, rng, sketched=sketched)
             return Rate(how=SUMMED, **_share_above(*found[:2], alpha, found[2]))
         return _resampled(alternative, method, how, alpha, trials, rng)
     closed = _closed(alternative, method, how, alpha)

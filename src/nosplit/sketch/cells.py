@@ -259,7 +259,7 @@ def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDra
     spreads, shapes = gamma_laws(draws, view.units, view.lenses)
     found = values / spreads
     found[:, ~np.isfinite(spreads)] = 0.0
-    shows = np.array([lens.shows for lens in view.lenses], dtype=str)
+    shows = np.array([lens.shows for lens in view.lenses for _ in lens.gains.T], dtype=str)
     return ColumnDraws(found, shapes, view.columns, shows)
 
 
@@ -270,16 +270,19 @@ def gamma_laws(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens]) -> tu
     different units; a gamma law of shape k has √k standard deviations in its mean. Where one unit
     alone differs no draw changes anything: the deviation is infinite, for no evidence.
     """
-    laws = []
+    laws = [np.zeros((2, 0))]
     for lens in lenses:
         along = draws.about_mean(units.along(lens))
         moment = along.T @ along
-        own = _with_itself(along, np.ones((along.shape[1], 1)), draws.looks)
-        first = draws.spread * float(np.trace(moment))
-        second = 2.0 * draws.spread**2 * float(np.vdot(moment, moment) - np.vdot(own, own))
+        own = _with_itself(along, lens.gains, draws.looks)
+        all_pairs = np.sum(lens.gains * ((moment * moment) @ lens.gains), axis=0)
+        first = draws.spread * (np.diagonal(moment) @ lens.gains)
+        second = 2.0 * draws.spread**2 * (all_pairs - np.sum(own * own, axis=1))
         live = second > CONSTANT * first * first
-        laws.append((np.sqrt(second), first * first / second) if live else (np.inf, 1.0))
-    spreads, shapes = np.array(laws).reshape(-1, 2).T
+        second = np.where(live, second, 1.0)
+        law = np.sqrt(second), first * first / second
+        laws.append(np.where(live, law, [[np.inf], [1.0]]))
+    spreads, shapes = np.concatenate(laws, axis=1)
     return spreads, shapes
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
-from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SPREAD
+from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SMOOTH, SPREAD
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
 from nosplit.sketch.units import CellUnits, Lens
+from nosplit.sketch.waves import cosines
 
 __all__ = [
     "REGULARISATIONS",
@@ -30,8 +31,8 @@ __all__ = [
 # Flattened kernels divide by λ + γλ_max, for these γ.
 REGULARISATIONS = (1e-1, 1e-3)
 
-# Thresholds of the cumulative statistic of a column.
-THRESHOLDS = 31
+# Thresholds of the cumulative statistic of a column, and waves of the smooth one.
+THRESHOLDS, WAVES = 31, 8
 
 # Sums of features up to which their fourth powers are numbers.
 LARGEST = 1e74
@@ -65,7 +66,7 @@ class KernelView:
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
-    """Numbers that show columns, or pairs of them; lenses on them, and what each looks at."""
+    """Numbers that show columns, or pairs of them; lenses, and what each statistic looks at."""
 
     units: CellUnits
     lenses: list[Lens]
@@ -120,7 +121,8 @@ def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[li
     for bins in sketch.bins:
         where = np.arange(start, start + len(bins))
         start += len(bins)
-        lenses = lenses_of_bins(where, pooled[where], categories=bins.categories)
+        alone = sketch.p == 1
+        lenses = lenses_of_bins(where, pooled[where], categories=bins.categories, alone=alone)
         found.append([in_steps(lens, units.steps[where]) for lens in lenses])
     return found
 
@@ -138,9 +140,13 @@ def in_steps(lens: Lens, steps: Array) -> Lens:
 
 
 def lenses_of_bins(
-    where: NDArray[np.int64] | slice, counts: Array, *, categories: bool
+    where: NDArray[np.int64] | slice, counts: Array, *, categories: bool, alone: bool = False
 ) -> list[Lens]:
-    """Lenses on the bins of a column, of so many pooled rows each."""
+    """Lenses on the bins of a column, of so many pooled rows each.
+
+    A column that is `alone` has one on its shape, too: with others, kernels see what is between
+    thresholds and bins.
+    """
     size = len(counts)
     share = counts / max(counts.sum(), 1.0)
     live = share > 0
@@ -155,7 +161,8 @@ def lenses_of_bins(
     chosen, variance = chosen[variance > 0], variance[variance > 0]
     steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
     cumulative = Lens(where, steps, np.ones((len(chosen), 1)), CUMULATIVE)
-    return [cumulative, fine, *_normal_scores(where, share)]
+    found = [cumulative, fine, *_normal_scores(where, share)]
+    return [*found, _smooth(where, share)] if alone else found
 
 
 def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> list[Lens]:
@@ -174,3 +181,8 @@ def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> list[Lens]
     both = Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
     each = zip(axes, (PLACE, SPREAD), strict=True)
     return [both, *(Lens(where, axis[:, None], np.ones((1, 1)), name) for axis, name in each)]
+
+
+def _smooth(where: NDArray[np.int64] | slice, share: Array) -> Lens:
+    """A lens on the first waves of ranks, which count alike (Neyman's smooth test)."""
+    return Lens(where, cosines(share, WAVES), np.ones((WAVES, 1)), SMOOTH)

@@ -28,6 +28,7 @@ from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_o
 from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
 from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
 from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units, lenses_in_turn
+from nosplit.sketch.waves import wave_lenses, waves_of_ranks
 
 __all__ = [
     "KnownDraws",
@@ -100,8 +101,7 @@ def look_under(
         places = places_of(pooled, bins)
         columns = _column_statistics(draws, bins, places, names)
         pairs = None
-        if categorical and 1 < p <= MOST_COLUMNS:
-            # What categories have to do with other columns no kernel of numbers sees.
+        if 1 < p <= MOST_COLUMNS:
             pairs = _pair_statistics(draws, bins, places, names)
     return Seen(tau, cov, columns, pairs)
 
@@ -248,7 +248,9 @@ def column_views(
         lenses, which = [], []
         for j, start in zip(group, starts, strict=True):
             where = slice(int(start), int(start) + len(bins[j]))
-            found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+            found = lenses_of_bins(
+                where, pooled[where], categories=bins[j].categories, alone=len(bins) == 1
+            )
             lenses += [in_steps(lens, units.steps[where]) for lens in found]
             which += [names[j]] * len(found)
         yield ColumnView(units, lenses, np.array(which, dtype=np.int64))
@@ -277,10 +279,16 @@ def column_counts(
 def _pair_statistics(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
-    """Products of the scores of pairs of columns that do not belong together."""
+    """What pairs of columns that do not belong together show: of numbers, at several scales."""
     p = len(bins)
     both = [(j, k) for j in range(p) for k in range(j + 1, p) if names[j] != names[k]]
-    view = pair_view(draws, bins, places, both)
+    if any(own.categories for own in bins):
+        view = pair_view(draws, bins, places, both)
+    else:
+        counts = [np.bincount(at, minlength=len(b)) for at, b in zip(places.T, bins, strict=True)]
+        waves = waves_of_ranks(counts, len(both))
+        units = _products(draws, waves, places, both)
+        view = ColumnView(units, *wave_lenses(units.steps, waves.shape[2]))
     return column_draws(draws.swaps, view, draws.see(view.units, view.lenses))
 
 
@@ -291,10 +299,15 @@ def pair_view(
     both: Sequence[tuple[int, int]],
 ) -> ColumnView:
     """Products of the scores of some pairs of columns, numbered as they come."""
-    scores = bin_scores(bins, 0)
-    own = np.stack([scores[j][places[:, j]] for j in range(len(bins))], axis=1).astype(np.float64)
-    left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
-    values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
-    units = draws.units(values)
+    units = _products(draws, bin_scores(bins, 0).astype(np.float64), places, both)
     lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
     return ColumnView(units, lenses, np.arange(len(both)))
+
+
+def _products(
+    draws: KnownDraws, scores: Array, places: NDArray[np.uint8], both: Sequence[tuple[int, int]]
+) -> CellUnits:
+    """Products of all scores of bins, (p, bins, J), of one column with all of another."""
+    own = np.stack([scores[j][at] for j, at in enumerate(places.T)], axis=1)
+    left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
+    return draws.units((left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1))

@@ -19,7 +19,14 @@ from nosplit._support.types import Array
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
-from nosplit.pairs.statistics import FINE, PLACE, SPREAD, ColumnDraws, DrawnStatistics
+from nosplit.pairs.statistics import (
+    FINE,
+    PLACE,
+    SMOOTH,
+    SPREAD,
+    ColumnDraws,
+    DrawnStatistics,
+)
 
 # Share of the draws that tell how much a column has in its tail.
 TAIL = 0.1
@@ -42,6 +49,7 @@ WEIGHTS = {
     "broad": 4.0,
     "place": 6.0,
     "spread": 2.0,
+    "smooth": 4.0,
 }
 WITH_CATEGORIES = {"largest column": 8.0}
 SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 2.0
@@ -125,7 +133,7 @@ def kinds_of(
             kinds |= {"learned, flattened": flat, "largest, flattened": largest}
     if columns is None:
         return kinds | {"largest": best, "broad": broad}
-    for name in (PLACE, SPREAD):
+    for name in (PLACE, SPREAD, SMOOTH):
         shown = columns.showing(name)
         if shown.size:
             kinds[name] = shown.mean(axis=1)

@@ -19,6 +19,8 @@ SECONDS_FIXED = 0.01
 # The same for what is seen besides kernels: a bin under a draw, a landmark of a row, squared and
 # cubed; seconds of a column.
 NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 4e-4
+# Products of waves of all pairs of columns, about, and columns up to which there are any.
+PAIR_PRODUCTS, PAIRED_COLUMNS = 200, 20
 # The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
 NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
 SECONDS_SKETCH = 0.05
@@ -117,6 +119,7 @@ class Sizes:
         bins = max(4, min(rows // 12, 32), min(rows // 40, 128))
         bins = min(bins, max(16, SKETCH_BINS // self.p)) + 1
         marks, features = min(300, max(rows // 4, 60)), 2 * min(rows // 6, 200)
+        features += PAIR_PRODUCTS if 1 < self.p <= PAIRED_COLUMNS else 0
         drawn = flips * units * (bins * self.p + features) * NS_FLIP_PRODUCT
         columns = flips * bins * self.p * NS_COUNT
         spectra = marks**2 * (rows * NS_LANDMARK + marks * NS_EIGEN)

@@ -165,35 +165,38 @@ class Looks:
     ) -> ColumnDraws:
         """Statistics of columns in standard deviations, and gamma laws like theirs.
 
-        Lenses weigh all squares alike; those of one shape are looked through together.
+        Lenses of one shape are looked through together.
         """
-        values = np.zeros((len(self.weights), len(lenses)))
-        first, second = np.zeros(len(lenses)), np.zeros(len(lenses))
+        ends = np.cumsum([lens.gains.shape[1] for lens in lenses])
+        values = np.zeros((len(self.weights), len(which)))
+        first, second = np.zeros(len(which)), np.zeros(len(which))
         sums = exact_product(self.weights, units.values, units.largest)
         sums -= self.draws.centre(units.values)
         for some in self._alike(lenses):
             view = _SameLenses([lenses[i] for i in some], sums.device)
             along = self.draws.about_mean(view.along(units.values))
-            moment, own = along.transpose(1, 2) @ along, (along * along).sum(dim=2)
-            size = torch.diagonal(moment, dim1=1, dim2=2).sum(dim=1)
-            spare = (moment * moment).sum(dim=(1, 2)) - (own * own).sum(dim=1)
-            seen = (view.along(sums) ** 2).sum(dim=2) - (self.draws.share * size)[:, None]
-            values[:, some] = seen.T.cpu().numpy()
-            first[some] = self.draws.spread * size.cpu().numpy()
-            second[some] = 2.0 * self.draws.spread**2 * spare.cpu().numpy()
+            moment, own = along.transpose(1, 2) @ along, (along * along) @ view.gains
+            size = (along * along).sum(dim=1)[:, None] @ view.gains
+            spare = (view.gains * ((moment * moment) @ view.gains)).sum(dim=1)
+            spare -= (own * own).sum(dim=1)
+            seen = (view.along(sums) ** 2) @ view.gains - self.draws.share * size
+            kept = np.concatenate([np.arange(ends[i] - seen.shape[2], ends[i]) for i in some])
+            values[:, kept] = seen.transpose(0, 1).flatten(1).cpu().numpy()
+            first[kept] = self.draws.spread * size.ravel().cpu().numpy()
+            second[kept] = 2.0 * self.draws.spread**2 * spare.ravel().cpu().numpy()
         live = second > CONSTANT * first * first
         second = np.where(live, second, 1.0)
         values = np.where(live, values / np.sqrt(second), 0.0)
         shapes = np.where(live, first * first / second, 1.0)
-        shows = np.array([lens.shows for lens in lenses], dtype=str)
+        shows = np.array([lens.shows for lens in lenses for _ in lens.gains.T], dtype=str)
         return ColumnDraws(values, shapes, np.array(which, dtype=np.int64), shows)
 
     def _alike(self, lenses: Sequence[Lens]) -> Iterator[list[int]]:
         """Numbers of lenses of one shape, so few at a time that what they show stays small."""
-        shapes: dict[tuple[int, ...], list[int]] = {}
+        shapes: dict[tuple[tuple[int, ...], ...], list[int]] = {}
         for i, lens in enumerate(lenses):
-            shapes.setdefault(lens.axes.shape, []).append(i)
-        for shape, every in shapes.items():
+            shapes.setdefault((lens.axes.shape, lens.gains.shape), []).append(i)
+        for (shape, _), every in shapes.items():
             width = max(shape) * max(self.draws.n_units, len(self.weights))
             step = max(1, SEEN // width)
             yield from (every[i : i + step] for i in range(0, len(every), step))
@@ -217,7 +220,8 @@ class _SameLenses:
         first = np.array([_start(lens) for lens in lenses])
         places = first[:, None] + np.arange(len(lenses[0].axes))
         self.places = torch.from_numpy(places).to(device)
-        self.axes = torch.from_numpy(np.stack([lens.axes for lens in lenses])).to(device)
+        axes, gains = ([getattr(lens, name) for lens in lenses] for name in ("axes", "gains"))
+        self.axes, self.gains = (torch.from_numpy(np.stack(v)).to(device) for v in (axes, gains))
 
     def along(self, numbers: torch.Tensor) -> torch.Tensor:
         """Numbers along the axes of each lens, (lenses, rows, axes)."""

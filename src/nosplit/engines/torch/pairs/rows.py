@@ -34,6 +34,7 @@ from nosplit.sketch.rows import (
 )
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import Lens, lenses_in_turn
+from nosplit.sketch.waves import wave_lenses, waves_of_ranks
 
 __all__ = ["look_at_tensors", "look_under_draws"]
 
@@ -86,7 +87,7 @@ def look_under_draws(
     places = _places(pooled, bins)
     columns = _column_looks(looks, bins, places, names)
     pairs = None
-    if categorical and 1 < p <= MOST_COLUMNS:
+    if 1 < p <= MOST_COLUMNS:
         pairs = _pair_looks(looks, bins, places, names)
     return Seen(tau, cov, columns, pairs)
 
@@ -176,7 +177,9 @@ def _group(
     which: list[int] = []
     for j, start in zip(group, starts, strict=True):
         where = slice(int(start), int(start) + len(bins[j]))
-        found = lenses_of_bins(where, pooled[where], categories=bins[j].categories)
+        found = lenses_of_bins(
+            where, pooled[where], categories=bins[j].categories, alone=len(bins) == 1
+        )
         lenses += [in_steps(lens, units.steps[where]) for lens in found]
         which += [names[j]] * len(found)
     return looks.columns(units, lenses, which)
@@ -185,12 +188,21 @@ def _group(
 def _pair_looks(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
 ) -> ColumnDraws:
-    """Products of the scores of pairs of columns that do not belong together."""
+    """What pairs of columns that do not belong together show: of numbers, at several scales."""
     both = [(j, k) for j, k in combinations(range(len(bins)), 2) if names[j] != names[k]]
-    scores = torch.from_numpy(bin_scores(bins, 0)).to(places.device).double()
+    numbers = not any(own.categories for own in bins)
+    if numbers:
+        columns = zip(places.T, bins, strict=True)
+        counts = [torch.bincount(at, minlength=len(own)).cpu().numpy() for at, own in columns]
+        table = waves_of_ranks(counts, len(both))
+    else:
+        table = bin_scores(bins, 0).astype(np.float64)
+    scores = torch.from_numpy(table).to(places.device)
     own = scores[torch.arange(len(bins), device=places.device), places]
     left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
-    values = (left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1)
-    units = looks.units(values)
+    units = looks.units((left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1))
+    if numbers:
+        lenses, which = wave_lenses(units.steps, table.shape[2])
+        return looks.columns(units, lenses, which.tolist())
     lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
     return looks.columns(units, lenses, range(len(both)))
