@@ -38,8 +38,10 @@ MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
 FALSE_ALARMS, SUSPICIONS, DOUBTS = 2e-5, 0.01, 0.1
 # How often each of several variables may be suspected, where it takes all of them.
 ALL_ALIKE = 0.05
-# A correlation of neighbours that is felt: one sample in ten is rejected at .05, or more.
-FELT = 0.225
+# A correlation of neighbours that is felt: one sample in ten is rejected at .05, or more. And one
+# that few rows show if they are a series that forgets slowly: they are suspected where they would
+# be doubted.
+FELT, STRONG = 0.225, 0.45
 # Rows and columns of samples that can be suspected: with more rows series are seen for certain.
 FEWEST_SUSPECTED, SUSPECTED_ROWS, SUSPECTED_COLUMNS = 12, 1_000, 100
 # Standard errors of a likeness from which sorted rows are told from series by what the order of
@@ -108,8 +110,12 @@ class Likeness:
 
     @property
     def suspected(self) -> bool:
-        """Whether rows may well be a series: one test of independent rows in a hundred."""
-        return self.chance <= SUSPICIONS
+        """Whether rows may well be a series: one test of independent rows in a hundred.
+
+        Of a single sample of 20 rows one in fifteen: a chance of one in a hundred would miss a
+        fourth of series that forget slowly.
+        """
+        return self.chance <= (DOUBTS if self.correlation >= STRONG else SUSPICIONS)
 
     @property
     def doubted(self) -> bool:

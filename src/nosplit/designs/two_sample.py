@@ -185,7 +185,7 @@ class _OrderedRows:
         cell = 2 * strata.codes + (np.arange(len(strata.codes)) >= n)
         counts = np.bincount(cell[strata.codes >= 0])
         wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n)))
-        block = max(1, min(wanted, int(counts[counts > 0].min()) // 2))
+        block = max(1, min(wanted, int(counts[counts > 0].min())))
         caveats = [_serial(lag, block)] if lag or likeness.suspected else []
         if block == 1:
             return cls(None, APPROXIMATE, caveats)
@@ -209,7 +209,7 @@ def _serial(lag: int, block: int) -> Caveat:
     """Warn of rows that depend on those before them, besides what their stratum says."""
     found = f"depend on those before them (up to {lag} or more rows apart)"
     if not lag:
-        found = "look like those next to them, as in one of a hundred samples of independent rows"
+        found = "look like those next to them, as independent rows seldom do"
     done = (
         f"blocks of {block} rows of a stratum changed places as a whole: the p-value is "
         "approximate, and too small if rows of different strata depend on one another"

@@ -312,13 +312,13 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
 def perhaps_dependent(block: int = 1) -> Caveat:
     """Warn of rows that may be a short series, and say whether blocks were exchanged, too."""
     text = (
-        "Rows next to one another look alike, as in one of a hundred samples of independent rows. "
+        "Rows next to one another look alike, as in few samples of independent rows. "
         "If they follow one another in time, the p-value is too small: use rows farther apart."
     )
     if block > 1:
         text = (
-            "Rows next to one another look alike, as in one of a hundred samples of independent "
-            f"rows, so blocks of {block} rows were taken whole, too, and the larger p-value counts."
+            "Rows next to one another look alike, as in few samples of independent rows, so blocks "
+            f"of {block} rows were taken whole, too, and the larger p-value counts."
         )
     return DependentRowsWarning, text
 
