@@ -2,11 +2,11 @@
 
 The kinds are those of the default test of arrays: plain kernels learned together; kernels with
 flattened spectra learned together, and their largest; the best column; where all columns lie, and
-how wide they are; and a little of all kernels and all columns. Each draw has a rank under each
-kind, and something of the ranks orders the draws: the place of the data among them is exact,
-whatever it is.
+how wide they are; a little of all kernels and all columns; the best pair of up to twenty columns;
+and the shape of a single one. Each draw has a rank under each kind, and something of the ranks
+orders the draws: the place of the data among them is exact, whatever it is.
 
-    python -m benchmarks.choices.hedges --trials 60      # about ten minutes on one core
+    python -m benchmarks.choices.hedges --trials 60      # about half an hour on one core
 
 Problems are those of `benchmarks/common/other_problems.py`, none of which is reported elsewhere.
 """
@@ -14,6 +14,7 @@ Problems are those of `benchmarks/common/other_problems.py`, none of which is re
 from __future__ import annotations
 
 import argparse
+from itertools import combinations
 
 import numpy as np
 from scipy import special, stats
@@ -35,14 +36,17 @@ KINDS = (
     "broad",
     "place",
     "spread",
+    "largest pair",
+    "smooth",
 )
 # How much the default test counts them, and the power of the ranks.
-WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0])[:, None], 0.75
-BEFORE = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0])[:, None]
+WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 6.0, 4.0])[:, None], 0.75
+FIRST, SEVEN = np.arange(9)[:, None] < 5, np.arange(9)[:, None] < 7
 # Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
 WAYS = {
     "best rank": lambda p: -np.min(p, axis=0) - 1e-4 * np.sort(p, axis=0)[1],
-    "without place, spread": lambda p: np.sum(BEFORE / p, axis=0),
+    "five, equal weights": lambda p: np.sum(FIRST / p, axis=0),
+    "without pairs, shape": lambda p: np.sum(SEVEN * WEIGHTS * p**-POWER, axis=0),
     "equal weights": lambda p: np.sum(1.0 / p, axis=0),
     "weights": lambda p: np.sum(WEIGHTS / p, axis=0),
     "default": lambda p: np.sum(WEIGHTS * p**-POWER, axis=0),
@@ -75,8 +79,28 @@ def column_tiles(rows):
         yield gram(below), np.outer(z, z), np.outer(z * z - 1.0, z * z - 1.0)
 
 
+def wave_tiles(rows):
+    """For a column, or each pair, kernels of products of cosines of ranks: at several scales."""
+    n, p = rows.shape
+    places = (stats.rankdata(rows, axis=0) - 0.5) / n
+    waves = np.sqrt(2.0) * np.cos(np.pi * places[:, :, None] * np.arange(1, 10))
+    if p == 1:
+        yield gram(waves[:, 0, :8]), 8
+    elif p <= 20:
+        pairs = list(combinations(range(p), 2))
+        scales = [J for J in (1, 3, 9) if J == 1 or min(n / 4, 256 / len(pairs)) >= J * J]
+        for j, k in pairs:
+            yield from ((gram(waves[:, j, :J]) * gram(waves[:, k, :J]), J * J) for J in scales)
+
+
+def normal_scores(t, dof):
+    """Standardised statistics as scores that are nearly normal, by their gamma laws."""
+    spread = 2.0 / (9.0 * dof)
+    return (np.cbrt(np.maximum(1.0 + t * np.sqrt(2.0 / dof), 0.0)) - 1.0 + spread) / np.sqrt(spread)
+
+
 def kinds(x, y, flips: int, rng) -> np.ndarray:
-    """The kinds of evidence under every draw, (7, F), the data first."""
+    """The kinds of evidence under every draw, (9, F), the data first; 0 where one has nothing."""
     rows = np.concatenate([x, y])
     width = median(rows)
     shared = Shared("tile", rows, rows)
@@ -84,14 +108,21 @@ def kinds(x, y, flips: int, rng) -> np.ndarray:
     finer = [shared.values(Gaussian(factor * width)) for factor in (0.5, 0.125)]
     flat = [flattened(K, g) for K in finer for g in REGULARISATIONS]
     by_column = list(zip(*column_tiles(rows), strict=True))
+    waves = list(wave_tiles(rows))
     d, e, p = len(plain), len(plain) + len(flat), x.shape[1]
-    tau, cov = swapped([*plain, *flat, *(K for own in by_column for K in own)], flips, rng)
+    tiles = [*plain, *flat, *(K for own in by_column for K in own), *(K for K, _ in waves)]
+    tau, cov = swapped(tiles, flips, rng)
     learned, _, mean = Adaptive().evidence(tau[:, :d], cov[:d, :d])
     learned_flat, largest, _ = Adaptive().evidence(tau[:, d:e], cov[d:e, d:e])
-    t = (tau / np.sqrt(np.diagonal(cov)))[:, e:].reshape(len(tau), 3, p)
+    t, fine = np.split((tau / np.sqrt(np.diagonal(cov)))[:, e:], [3 * p], axis=1)
+    t = t.reshape(len(tau), 3, p)
     broad = sum((part - part.mean()) / part.std() for part in (mean, t[:, 0].mean(axis=1)))
     place, spread = t[:, 1].mean(axis=1), t[:, 2].mean(axis=1)
-    return np.stack([learned, learned_flat, largest, t.max(axis=(1, 2)), broad, place, spread])
+    shown = np.zeros((2, len(tau)))
+    if waves:
+        shown[int(p == 1)] = normal_scores(fine, np.array([dof for _, dof in waves])).max(axis=1)
+    seven = learned, learned_flat, largest, t.max(axis=(1, 2)), broad, place, spread
+    return np.stack([*seven, *shown])
 
 
 def shares(evidence: np.ndarray) -> np.ndarray:

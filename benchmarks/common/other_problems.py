@@ -135,6 +135,27 @@ def _uniform(p):
     return lambda n, rng: rng.random((n, p))
 
 
+def _hills(d, count, depth):
+    """Points of the unit cube with hills and valleys, at random which."""
+
+    def draw(n, rng):
+        signs = rng.choice([-1.0, 1.0], (count,) * d)
+
+        def density(u):
+            cell = np.minimum((count * u).astype(int), count - 1)
+            wave = np.prod(np.sin(2 * np.pi * (count * u - cell)), axis=1)
+            return 1 + depth * signs[tuple(cell.T)] * wave
+
+        return _thinned(d, density)(n, rng)
+
+    return draw
+
+
+def _beside(draw, count):
+    """A law beside columns of noise."""
+    return lambda n, rng: np.hstack([draw(n, rng), rng.standard_normal((n, count))])
+
+
 OTHERS: dict[str, tuple[Draw, Draw, int]] = {
     "shift, 3-d": (_normal(3), _normal(3, 0.28), 90),
     "shift, 20-d": (_normal(20), _normal(20, 0.12), 110),
@@ -170,4 +191,12 @@ OTHERS: dict[str, tuple[Draw, Draw, int]] = {
     "scales, 4-d": (_scales(0.0), _scales(0.6), 90),
     "Poisson, 3-d": (_poisson(2.0), _poisson(2.4), 110),
     "lognormal, 5-d": (_lognormal(0.0), _lognormal(0.22), 90),
+    "hills, 1-d": (_uniform(1), _hills(1, 4, 0.42), 300),
+    "hills, 2-d": (_uniform(2), _hills(2, 3, 0.7), 300),
+    "hills in 2 of 3": (_beside(_uniform(2), 1), _beside(_hills(2, 2, 0.7), 1), 250),
+    "correlation, 2-d, n = 300": (_normal(2), _equicorrelated(2, 0.22), 300),
+    "correlation in 2 of 6": (_normal(6), _beside(_equicorrelated(2, 0.35), 4), 250),
+    "correlation in 2 of 20": (_normal(20), _beside(_equicorrelated(2, 0.4), 18), 250),
+    "sine in 2 of 6": (_beside(_sine(False), 4), _beside(_sine(True), 4), 200),
+    "shift, 4-d, n = 300": (_normal(4), _normal(4, 0.11), 300),
 }
