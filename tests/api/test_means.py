@@ -64,6 +64,16 @@ def test_columns_in_another_order_and_other_units(method):
     assert len({result.pvalue for result in found}) == 1
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
+@pytest.mark.parametrize("method", ["ost", "wald", "best", "nonnegative"])
+def test_near_copies_in_another_order(method):
+    """The first of copies was taken: its last digits made p = .5, those of the last one .25."""
+    h = 1e9 + np.array([[0.48, 0.01, 1.2, 0.1], [-0.69, -1.14, 1e20, 0.33]])
+    orders = map(list, itertools.permutations(range(4)))
+    found = {mean_test(h[:, o], method=method, symmetric=True).pvalue for o in orders}
+    assert len(found) == 1
+
+
 def test_linear_pairs_are_a_mean_test():
     """The paper's own statistic: rows of h values over disjoint pairs."""
     x, y = np.random.default_rng(3).normal(size=(2, 600, 2))

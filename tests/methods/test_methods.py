@@ -7,6 +7,7 @@ The null laws have a file of their own, `test_null_laws.py`.
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import product
 
 import numpy as np
 import pytest
@@ -254,6 +255,21 @@ def test_near_copies_that_differ_by_their_own_noise(method, noise):
     a, b = method(tau, cov), method(wide, wide_cov)
     limit = 1e-9 + 5 * np.sqrt(2 * noise * condition(cov))
     np.testing.assert_array_less(np.abs(pvalue(a) - pvalue(b)), limit)
+
+
+@pytest.mark.parametrize("method", INNER, ids=lambda m: m.name)
+@pytest.mark.parametrize("noise", [1e-12, 1e-9, 1e-6, 1e-5])
+def test_order_of_near_copies_does_not_matter(method, noise):
+    """Flips of few whole numbers lie on the edge of an active set, but for noise of the copies."""
+    rng = np.random.default_rng(17)
+    for _ in range(150):
+        n, d = rng.integers(2, 6), rng.integers(2, 5)
+        h = rng.integers(-1, 3, (n, 2))[:, rng.integers(0, 2, d)] + noise * rng.normal(size=(n, d))
+        tau, cov = np.array(list(product([1, -1], repeat=n))) @ h, h.T @ h
+        order = rng.permutation(d)
+        a, b = method(tau, cov), method(tau[:, order], cov[np.ix_(order, order)])
+        np.testing.assert_allclose(b.log_pvalue, a.log_pvalue, rtol=1e-6, atol=1e-6)
+        assert np.array_equal(a.dof, b.dof)
 
 
 @every_closed_form

@@ -13,7 +13,7 @@ from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.methods.normal.polyhedral import select_one
 from nosplit.methods.normal.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.normal.whitening import Whitened, Whitening
+from nosplit.methods.normal.whitening import Whitened, Whitening, apply
 
 __all__ = [
     "Batch",
@@ -30,6 +30,8 @@ __all__ = [
 
 # Of the largest standardised statistic: what is less counts as 0.
 ROUNDING = 1e-12
+# Share of the largest eigenvalue up to which whitening may take coordinates for copies.
+NEAR = 1e-10
 # Standard deviations from which a statistic is above 0, and not by rounding.
 LEAST = 1e-6
 
@@ -153,10 +155,34 @@ def checked(tau: ArrayLike, cov: ArrayLike) -> tuple[Array, Array]:
 
 
 def prepare(tau: ArrayLike, cov: ArrayLike, whitening: Whitening) -> Batch:
-    """Check (τ, Σ), flatten the batch and factor Σ."""
+    """Check (τ, Σ), flatten the batch, make copies one and factor Σ."""
     tau, cov = checked(tau, cov)
-    d = tau.shape[-1]
-    return Batch(tau.reshape(-1, d), whitening(cov.reshape(-1, d, d)), tau.shape[:-1])
+    d, shape = tau.shape[-1], tau.shape[:-1]
+    # What tells copies apart has an eigenvalue that counts as zero: the largest is d at most.
+    near = d * min(whitening.rcond, NEAR)
+    tau, cov = copies_as_one(tau.reshape(-1, d), cov.reshape(-1, d, d), near)
+    return Batch(tau, whitening(cov), shape)
+
+
+def copies_as_one(tau: Array, cov: Array, near: float) -> tuple[Array, Array]:
+    """τ, (B, d), and Σ, (1 or B, d, d), with the mean of copies in the place of each of them.
+
+    Copies have a correlation of 1 but for `near`, and are not used together. Were one of them
+    picked, its own noise would decide whether others are active, and the order of coordinates
+    which noise that is.
+    """
+    variance = np.diagonal(cov, axis1=1, axis2=2)
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    correlation = cov / scale[:, :, None] / scale[:, None, :]
+    alike = (correlation >= 1.0 - near) | np.eye(correlation.shape[1], dtype=bool)
+    if np.count_nonzero(alike) == alike.shape[0] * alike.shape[1]:
+        return tau, cov
+    # Copies of copies are copies.
+    for _ in range(alike.shape[1].bit_length()):
+        alike = alike @ alike
+    mean = alike / np.count_nonzero(alike, axis=2, keepdims=True)
+    correlation = mean @ correlation @ mean.transpose(0, 2, 1)
+    return apply(mean, tau / scale) * scale, correlation * scale[:, :, None] * scale[:, None, :]
 
 
 def log_null_sf(statistic: Array, dof: NDArray[np.int_], truncation: Array) -> Array:

@@ -45,10 +45,7 @@ class Best:
     def __call__(self, tau: ArrayLike, cov: ArrayLike) -> Selection:
         """Apply the test to τ, (..., d), with Σ, (d, d) or (..., d, d)."""
         batch = prepare(tau, cov, self.whitening)
-        d = batch.tau.shape[1]
-        C = np.asarray(cov, dtype=np.float64).reshape(-1, d, d)
-        C = C / batch.white.scale[:, :, None] / batch.white.scale[:, None, :]
-        one = select_one(C, batch.t)
+        one = select_one(batch.white.matrix, batch.t)
         active = np.zeros(batch.tau.shape, dtype=bool)
         active[np.arange(len(active)), one.winner] = True
         return Selection(

@@ -69,6 +69,7 @@ class Whitening:
         )
         return Whitened(
             scale=scale,
+            matrix=C,
             root=root[:, :, None] * rows,
             inverse_root=inverse[:, :, None] * rows,
             rank=rank,
@@ -99,10 +100,12 @@ class Whitened:
     """A factored covariance matrix (or K of them): C = B'B on the scale D, A = B'^+ .
 
     `root` is B and `inverse_root` A; both are (K, d, d), with rows of zeros for the eigenvalues
-    that count as zero, so that a batch of different ranks is still one array.
+    that count as zero, so that a batch of different ranks is still one array. `gram` is B'B, and
+    `matrix` what came, with all eigenvalues.
     """
 
     scale: Array
+    matrix: Array
     root: Array
     inverse_root: Array
     rank: NDArray[np.int_]
@@ -129,6 +132,7 @@ class Whitened:
         """The k-th of the K matrices, as a batch of one."""
         return Whitened(
             scale=self.scale[k : k + 1],
+            matrix=self.matrix[k : k + 1],
             root=self.root[k : k + 1],
             inverse_root=self.inverse_root[k : k + 1],
             rank=self.rank[k : k + 1],
