@@ -225,6 +225,18 @@ def test_numbers_of_any_size():
     assert monitor.alarm is not None
 
 
+def test_one_value_far_out():
+    """Beside it the pairs before were next to nothing: weights overflowed, and evidence was nan."""
+    evidence = []
+    for far in (1e15, 1e18, 1e20, 1e22):
+        x, y = np.random.default_rng(0).normal(size=(2, 68, 2))
+        x[16, 1] = far
+        monitor = nosplit.Monitor()
+        monitor.update(x, y)
+        evidence.append(monitor.log_evidence)
+    assert np.ptp(evidence) < 1e-3
+
+
 class Means:
     """The least that an estimator can be: which mean is nearer."""
 

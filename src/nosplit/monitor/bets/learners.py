@@ -35,6 +35,9 @@ RIDGES, COLUMN_RIDGE = (0.1, 1.0, 10.0), 1.0
 PLACE_RIDGE, PLACE_SHARE = 0.3, 0.15
 # Pairs after which half of a memory is gone, and the share of wealth of each.
 MEMORIES, MEMORY_SHARES = (np.inf, 1024.0, 96.0), (0.5, 0.25, 0.25)
+# Weights, short of what overflows in sums of single precision: those of features that were next to
+# nothing until a value far out came.
+LARGEST = 1e34
 # Pairs after which second moments are known well enough.
 ENOUGH = 1 << 14
 # Fewest and most pairs between two updates of the witnesses.
@@ -225,7 +228,7 @@ class Witnesses:
         own = means[:, start : start + bet_map.p * SCORES].reshape(len(means), -1, SCORES)
         joint = past.known.joint_weights(means[:, bet_map.joint])
         columns = past.known.column_weights(own)
-        return cls(joint.astype(np.float32), columns.astype(np.float32))
+        return cls(_single(joint, 0), _single(columns, 2))
 
     def payoffs(self, differences: NDArray[np.float32], bet_map: BetMap, columns: bool) -> Array:
         """Payoffs in (-1, 1) of each learner, (pairs, learners): odd when rows are swapped."""
@@ -236,6 +239,12 @@ class Witnesses:
             parts.append(np.einsum("npk,mpk->nmp", each, self.columns))
         scores = np.concatenate(parts, axis=2)
         return np.tanh(scores.reshape(n, -1).astype(np.float64))
+
+
+def _single(weights: Array, axis: int) -> NDArray[np.float32]:
+    """Weights in single precision, smaller where payoffs would overflow: in the same direction."""
+    top = np.max(np.abs(weights), axis=axis, keepdims=True)
+    return np.asarray(weights * (LARGEST / np.maximum(top, LARGEST)), dtype=np.float32)
 
 
 def _inverse_sizes(squares: Array) -> Array:
