@@ -77,8 +77,10 @@ class SteinSums:
 
         gains = STEP / sketch.scales
         scaled = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
-        turns = projected(scaled.astype(np.float32), sketch.turns)
-        along = projected(np.asarray(scores, dtype=np.float64), sketch.directions)
+        # Sums over columns go in an order of their own, wherever these stand.
+        order = sketch.order
+        turns = projected(scaled.astype(np.float32)[:, order], sketch.turns[order])
+        along = projected(scores.astype(np.float64)[:, order], sketch.directions[order])
         angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))
         waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
         add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)

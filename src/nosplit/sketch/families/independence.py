@@ -177,8 +177,10 @@ class VariableWaves:
     def numbers(self, rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Real and imaginary parts of the numbers of rows, (n, W)."""
         spreads = (rows - self.variable.center) / self.variable.spread
-        scaled = np.asarray(np.clip(spreads, -FAR, FAR), dtype=np.float32)
-        turns = projected(scaled, self.turns)
+        # Sums over columns go in an order of their own, wherever these stand.
+        order = self.variable.order
+        scaled = np.asarray(np.clip(spreads, -FAR, FAR), dtype=np.float32)[:, order]
+        turns = projected(scaled, self.turns[order])
         columns, multipliers = self.phases
         if len(columns):
             from nosplit._support.loops.sketch import add_phases
@@ -196,8 +198,10 @@ class VariableWaves:
         return real, imaginary
 
     def _values(self, factor: Factor, rows: NDArray[Any], scaled: NDArray[np.float32]) -> Array:
+        """Numbers that are no waves, of rows and of their columns in order, in spreads."""
         if factor.kernel is None:
-            values = projected(scaled.astype(np.float64), factor.projections)
+            onto = factor.projections[self.variable.order]
+            values = projected(scaled.astype(np.float64), onto)
         else:
             landmarks = self.variable.landmarks[: len(factor)]
             values = factor.kernel.tile(rows, landmarks) / self.variable.scale(factor.kernel)
