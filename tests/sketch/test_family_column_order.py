@@ -36,7 +36,7 @@ def test_fit_of_many_columns():
 
 
 def test_sums_over_many_columns_have_an_order_of_their_own():
-    """Numbers of waves are single: in another order 1e-5 of a statistic was lost, enough for ties."""
+    """Waves are of single numbers: in another order 1e-5 of a statistic was lost."""
     rows, order = np.round(RNG.standard_normal((2000, 23)), 1), RNG.permutation(23)
     model = nosplit.models.MultivariateNormal(np.zeros(23))
     sketch = {"pairs": nosplit.Sketch(frequencies=4)}
