@@ -12,10 +12,10 @@ from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
 from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SMOOTH, SPREAD
+from nosplit.sketch.columns.waves import cosines
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
 from nosplit.sketch.units import CellUnits, Lens
-from nosplit.sketch.waves import cosines
 
 __all__ = [
     "REGULARISATIONS",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ from nosplit.sketch.bins import (
     fit_pooled,
 )
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
+from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
 from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
 from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
 from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units, lenses_in_turn
-from nosplit.sketch.waves import wave_lenses, waves_of_ranks
 
 __all__ = [
     "KnownDraws",
@@ -100,9 +101,7 @@ def look_under(
         bins = fit_pooled(pooled, set(categorical))
         places = places_of(pooled, bins)
         columns = _column_statistics(draws, bins, places, names)
-        pairs = None
-        if 1 < p <= MOST_COLUMNS:
-            pairs = _pair_statistics(draws, bins, places, names)
+        pairs = _pair_statistics(draws, bins, places, names)
     return Seen(tau, cov, columns, pairs)
 
 
@@ -278,16 +277,21 @@ def column_counts(
 
 def _pair_statistics(
     draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
-) -> ColumnDraws:
-    """What pairs of columns that do not belong together show: of numbers, at several scales."""
-    p = len(bins)
-    both = [(j, k) for j in range(p) for k in range(j + 1, p) if names[j] != names[k]]
+) -> ColumnDraws | None:
+    """Look at pairs of columns that do not belong together: of numbers, at several scales.
+
+    None where columns that vary are too many, or no two of them are there.
+    """
+    varying = np.flatnonzero(np.any(places != places[0], axis=0)).tolist()
+    both = [(j, k) for j, k in combinations(varying, 2) if names[j] != names[k]]
+    if not both or len(varying) > MOST_COLUMNS:
+        return None
     if any(own.categories for own in bins):
         view = pair_view(draws, bins, places, both)
     else:
         counts = [np.bincount(at, minlength=len(b)) for at, b in zip(places.T, bins, strict=True)]
         waves = waves_of_ranks(counts, len(both))
-        units = _products(draws, waves, places, both)
+        units = _pair_products(draws, waves, places, both)
         view = ColumnView(units, *wave_lenses(units.steps, waves.shape[2]))
     return column_draws(draws.swaps, view, draws.see(view.units, view.lenses))
 
@@ -299,12 +303,12 @@ def pair_view(
     both: Sequence[tuple[int, int]],
 ) -> ColumnView:
     """Products of the scores of some pairs of columns, numbered as they come."""
-    units = _products(draws, bin_scores(bins, 0).astype(np.float64), places, both)
+    units = _pair_products(draws, bin_scores(bins, 0).astype(np.float64), places, both)
     lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
     return ColumnView(units, lenses, np.arange(len(both)))
 
 
-def _products(
+def _pair_products(
     draws: KnownDraws, scores: Array, places: NDArray[np.uint8], both: Sequence[tuple[int, int]]
 ) -> CellUnits:
     """Products of all scores of bins, (p, bins, J), of one column with all of another."""

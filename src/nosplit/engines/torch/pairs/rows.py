@@ -25,6 +25,7 @@ from nosplit.sketch.bins import (
     joined_bins,
     number_of_bins,
 )
+from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
 from nosplit.sketch.lenses import in_steps, lenses_of_bins
 from nosplit.sketch.rows import (
     MOST_COLUMNS,
@@ -34,7 +35,6 @@ from nosplit.sketch.rows import (
 )
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import Lens, lenses_in_turn
-from nosplit.sketch.waves import wave_lenses, waves_of_ranks
 
 __all__ = ["look_at_tensors", "look_under_draws"]
 
@@ -86,10 +86,7 @@ def look_under_draws(
     bins = _fit(pooled, set(categorical))
     places = _places(pooled, bins)
     columns = _column_looks(looks, bins, places, names)
-    pairs = None
-    if 1 < p <= MOST_COLUMNS:
-        pairs = _pair_looks(looks, bins, places, names)
-    return Seen(tau, cov, columns, pairs)
+    return Seen(tau, cov, columns, _pair_looks(looks, bins, places, names))
 
 
 def _spectral_looks(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
@@ -187,9 +184,12 @@ def _group(
 
 def _pair_looks(
     looks: Looks, bins: Sequence[ColumnBins], places: torch.Tensor, names: Sequence[int]
-) -> ColumnDraws:
-    """What pairs of columns that do not belong together show: of numbers, at several scales."""
-    both = [(j, k) for j, k in combinations(range(len(bins)), 2) if names[j] != names[k]]
+) -> ColumnDraws | None:
+    """Look at pairs of columns that do not belong together: of numbers, at several scales."""
+    varying = torch.nonzero((places != places[0]).any(dim=0)).ravel().tolist()
+    both = [(j, k) for j, k in combinations(varying, 2) if names[j] != names[k]]
+    if not both or len(varying) > MOST_COLUMNS:
+        return None
     numbers = not any(own.categories for own in bins)
     if numbers:
         columns = zip(places.T, bins, strict=True)

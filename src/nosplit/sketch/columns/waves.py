@@ -32,7 +32,7 @@ def cosines(share: Array, most: int) -> Array:
     middle = np.cumsum(share) - share / 2.0
     number, different = np.arange(1, most + 1), int(np.count_nonzero(share))
     waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middle, number))
-    return np.asarray(waves * (number < max(2, different)))
+    return np.asarray(waves * (number < different))
 
 
 def waves_of_ranks(counts: Sequence[Index], pairs: int) -> Array:
