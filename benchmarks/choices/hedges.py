@@ -40,7 +40,7 @@ KINDS = (
     "smooth",
 )
 # How much the default test counts them, and the power of the ranks.
-WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 6.0, 4.0])[:, None], 0.75
+WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 4.0, 4.0])[:, None], 0.75
 FIRST, SEVEN = np.arange(9)[:, None] < 5, np.arange(9)[:, None] < 7
 # Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
 WAYS = {
