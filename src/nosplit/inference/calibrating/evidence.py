@@ -36,10 +36,10 @@ ALIKE = 1e-9
 BITS = 40
 # How much kinds of evidence count, and the power of ranks, chosen on problems whose power is not
 # reported. Kernels of numbers do not see categories: where there are some, single columns and pairs
-# of them count more. Few units show simple differences at best, and more of them finer ones: what is of few
-# numbers counts less the more units there are, within bounds. (That was added after a problem
-# whose power is reported: docs/measured/power.md.) What one of few columns shows, kernels see, too:
-# it counts less the fewer there are.
+# of them count more. Few units show simple differences at best, and more of them finer ones: what
+# is of few numbers counts less the more units there are, within bounds. (That was added after a
+# problem whose power is reported: docs/measured/power.md.) What one of few columns shows, kernels
+# see, too: it counts less the fewer there are.
 WEIGHTS = {
     "learned": 6.0,
     "learned, flattened": 4.0,
