@@ -224,3 +224,55 @@ def test_rows_that_depend_on_those_before_them_are_exchanged_in_blocks():
     assert tests.calibration == "blocks"
     assert tests.differing() == ()
     assert "warning" in str(tests)
+
+
+# Pairs in the result of a test ------------------------------------------------------------------
+
+
+def _together(rng, n, rho=0.6):
+    x, y = rng.normal(size=(2, n, 4))
+    y[:, 2] = rho * y[:, 0] + np.sqrt(1.0 - rho**2) * y[:, 2]
+    return x, y
+
+
+@pytest.mark.parametrize("n", [150, 4000])
+def test_pairs_that_differ_together_are_named(n):
+    """By all pairs of rows and by a sketch; no column differs."""
+    x, y = _together(np.random.default_rng(5), n, 0.6 if n == 150 else 0.3)
+    res = nosplit.two_sample_test(x, y)
+    assert res.pairs == ("complete" if n == 150 else "sketch")
+    assert res.reject()
+    assert res.differing() == ()
+    assert res.together() == (("0", "2"),)
+    assert res.by_pair[0].pvalue <= res.by_pair[0].adjusted <= 0.05
+    assert "together   column 0 with column 2 (p = " in str(res)
+    assert "together" in res.summary()
+    assert res.to_dict()["by_pair"][0]["columns"] == ["0", "2"]
+    assert "column 0 with column 2" in res._repr_html_()
+
+
+def test_a_pair_is_not_named_where_a_column_of_it_differs():
+    x, y = _together(np.random.default_rng(2), 300)
+    y[:, 0] += 1.0
+    res = nosplit.two_sample_test(x, y)
+    assert "0" in res.differing()
+    assert all("0" not in names for names in res.together())
+
+
+def test_names_of_pairs_of_tables():
+    x, y = _together(np.random.default_rng(3), 300)
+    x[::7, 1] = np.nan  # a column of two numbers: its values, and where they are missing
+    y[::7, 1] = np.nan
+    tables = [pd.DataFrame(z, columns=list("abcd")).assign(e="u") for z in (x, y)]
+    res = nosplit.two_sample_test(*tables, nan_policy="indicate")
+    assert res.together() == (("a", "c"),)
+    assert len({pair.columns for pair in res.by_pair}) == len(res.by_pair)
+
+
+def test_pairs_are_seldom_named_by_chance():
+    rng, trials = np.random.default_rng(4), 120
+    found = [nosplit.two_sample_test(*rng.normal(size=(2, 40, 5)), rng=i) for i in range(trials)]
+    assert sum(bool(res.together()) for res in found) <= stats.binom.isf(1e-4, trials, 0.05)
+    every = [pair for res in found for pair in res.by_pair]
+    assert every
+    assert all(pair.adjusted <= 0.1 for pair in every)

@@ -11,7 +11,7 @@ import numpy as np
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
 from nosplit.errors import Caveat, NearCopyWarning, PowerlessWarning
-from nosplit.inference.calibrating.evidence import ColumnEvidence
+from nosplit.inference.calibrating.evidence import ColumnEvidence, PairEvidence
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.questions import Question
 from nosplit.inference.result import Exchanged, TestResult
@@ -34,6 +34,7 @@ class Outcome:
     flips: Flips | None = None
     pairs: str = ""
     columns: tuple[ColumnEvidence, ...] = ()
+    together: tuple[PairEvidence, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
     @property
@@ -95,6 +96,7 @@ def to_result(
         columns=columns,
         encoding=encoding,
         by_column=outcome.columns,
+        by_pair=outcome.together,
         default=default,
         stream=stream,
         design=design,

@@ -32,6 +32,7 @@ def answer_of(
     lines = [_verdict(result, alpha)]
     if columns:
         lines += _size_lines(result, alpha) + _column_lines(result, alpha)
+    lines += _pair_lines(result, alpha)
     lines.append(indented("  tested     ", _tested(result)))
     lines += _witness_lines(result)
     lines += [indented("  note       ", printable(said(text))) for text in result.notes]
@@ -59,7 +60,7 @@ def summary_of(result: TestResult, alpha: float) -> str:
     if result.encoding is not None:
         lines.append(f"  columns    {_columns_text(result.encoding)}")
     lines += [indented("  note       ", printable(text)) for text in result.notes]
-    lines += _column_lines(result, alpha)
+    lines += _column_lines(result, alpha) + _pair_lines(result, alpha)
     lines += _kernel_lines(result)
     lines += [indented("  warning    ", text) for text in result.warnings]
     return "\n".join(lines)
@@ -156,6 +157,20 @@ def _column_lines(result: TestResult, alpha: float) -> list[str]:
         words = f": {column.words}" if column.words else ""
         text = f"{_called(result, name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
         lines.append(indented(title if not lines else " " * 13, text))
+    if len(held) > MOST_LINES:
+        lines.append(f"             and {len(held) - MOST_LINES} more")
+    return lines
+
+
+def _pair_lines(result: TestResult, alpha: float) -> list[str]:
+    """The pairs of columns that differ together and not by themselves, strongest first."""
+    pvalues = {names: pair.adjusted for names, pair in result._named_pairs()}
+    held = result.together(alpha)
+    lines: list[str] = []
+    for names in held[:MOST_LINES]:
+        both = " with ".join(_called(result, name) for name in names)
+        text = f"{both} ({said_p(math.log(pvalues[names]))})"
+        lines.append(indented("  together   " if not lines else " " * 13, text))
     if len(held) > MOST_LINES:
         lines.append(f"             and {len(held) - MOST_LINES} more")
     return lines

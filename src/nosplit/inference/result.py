@@ -16,7 +16,7 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.pvalues import said_p
 from nosplit._support.types import Array
 from nosplit.errors import InputError
-from nosplit.inference.calibrating.evidence import ColumnEvidence
+from nosplit.inference.calibrating.evidence import ColumnEvidence, PairEvidence
 from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
 from nosplit.inference.columns.sequential import enough_draws
 from nosplit.inference.printed import answer_of, kernel_label, summary_of
@@ -97,6 +97,9 @@ class TestResult:
         How tables became rows of numbers; a pair of them for two variables.
     by_column : tuple of ColumnEvidence
         What each column shows by itself: its p-value, and that adjusted for all columns.
+    by_pair : tuple of PairEvidence
+        Pairs of columns, by their positions, that differ or nearly so: p-values adjusted for all
+        pairs up to .1.
     reference : str or None
         What the sample was compared with, where that was a profile.
     default : bool
@@ -138,6 +141,7 @@ class TestResult:
     columns: tuple[str, ...] | None = None
     encoding: Any = None
     by_column: tuple[ColumnEvidence, ...] = ()
+    by_pair: tuple[PairEvidence, ...] = ()
     reference: str | None = None
     default: bool = False
     automatic: bool = False
@@ -207,6 +211,10 @@ class TestResult:
             "notes": list(self.notes),
             "columns": None if self.columns is None else list(self.columns),
             "by_column": [row.to_dict() for row in self._column_rows()],
+            "by_pair": [
+                {"columns": list(names), "pvalue": pair.pvalue, "adjusted": pair.adjusted}
+                for names, pair in self._named_pairs()
+            ],
             "reference": self.reference,
             "design": None if self.design is None else asdict(self.design),
             "witness": None if self.witness is None else self.witness.to_dict(),
@@ -318,6 +326,23 @@ class TestResult:
         held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
         ranked = sorted(held, key=lambda item: (-(item[1].told_apart or 0.0), item[1].adjusted))
         return tuple(name for name, _ in ranked)
+
+    def together(self, alpha: float = 0.05) -> tuple[tuple[str, str], ...]:
+        """Pairs of columns that differ together, where neither does by itself.
+
+        How they go together has changed. At level alpha for all pairs, as in `differing`.
+        """
+        alone = set(self.differing(alpha))
+        return tuple(
+            names
+            for names, pair in self._named_pairs()
+            if pair.adjusted <= alpha and not alone & set(names)
+        )
+
+    def _named_pairs(self) -> list[tuple[tuple[str, str], PairEvidence]]:
+        """Pairs of columns with their names."""
+        names = self.column_names
+        return [((names[p.columns[0]], names[p.columns[1]]), p) for p in self.by_pair]
 
     def by_kernel(self) -> list[KernelLine]:
         """Each kernel's part in the result, in the order of `kernels`."""

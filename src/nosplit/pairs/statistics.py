@@ -43,12 +43,15 @@ class ColumnDraws:
         Which column each of them looks at.
     shows : array of str, shape (k,)
         What each of them shows of its column, where that is told apart.
+    both : sequence of pair of int
+        The two columns that each stands for, where they are pairs.
     """
 
     values: Array
     shapes: Array
     columns: np.ndarray
     shows: np.ndarray
+    both: Sequence[tuple[int, int]] = ()
 
     def showing(self, *what: str) -> Array:
         """The statistics that show something of columns, (F, columns that have it)."""

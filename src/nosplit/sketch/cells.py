@@ -176,11 +176,12 @@ def sketch_statistics(
     names = range(sketch.p) if owners is None else owners
     which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
     pairs = pair_lenses(sketch, features)
+    both = [(names[j], names[k]) for j, k in sketch.pairs.tolist()]
     return statistics_under(
         draws,
         kernel_view(sketch.features, draws, features),
         ColumnView(bins, [lens for own in by_column for lens in own], which),
-        ColumnView(features, pairs, np.arange(len(pairs))),
+        ColumnView(features, pairs, np.arange(len(pairs)), both),
         workers=workers,
         see=see,
     )
@@ -260,7 +261,7 @@ def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDra
     found = values / spreads
     found[:, ~np.isfinite(spreads)] = 0.0
     shows = np.array([lens.shows for lens in view.lenses for _ in lens.gains.T], dtype=str)
-    return ColumnDraws(found, shapes, view.columns, shows)
+    return ColumnDraws(found, shapes, view.columns, shows, view.both)
 
 
 def gamma_laws(draws: CellDraws, units: CellUnits, lenses: Sequence[Lens]) -> tuple[Array, Array]:

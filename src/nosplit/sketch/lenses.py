@@ -66,11 +66,15 @@ class KernelView:
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
-    """Numbers that show columns, or pairs of them; lenses, and what each statistic looks at."""
+    """Numbers that show columns, or pairs of them; lenses, and what each statistic looks at.
+
+    `both` are the two columns of each pair.
+    """
 
     units: CellUnits
     lenses: list[Lens]
     columns: NDArray[np.int64]
+    both: Sequence[tuple[int, int]] = ()
 
 
 def kernel_view(

@@ -7,7 +7,7 @@ no swap and no labelling changes a bit of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -293,7 +293,8 @@ def _pair_statistics(
         waves = waves_of_ranks(counts, len(both))
         units = _pair_products(draws, waves, places, both)
         view = ColumnView(units, *wave_lenses(units.steps, waves.shape[2]))
-    return column_draws(draws.swaps, view, draws.see(view.units, view.lenses))
+    found = column_draws(draws.swaps, view, draws.see(view.units, view.lenses))
+    return replace(found, both=[(names[j], names[k]) for j, k in both])
 
 
 def pair_view(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from nosplit.pairs.statistics import (
 TAIL = 0.1
 # A spread of draws that is rounding.
 ALIKE = 1e-9
+# The largest adjusted p-value of a pair of columns that is told.
+LOOSEST = 0.1
 # Bits of a covariance that do not depend on the order of sums.
 BITS = 40
 # How much kinds of evidence count, and the power of ranks, chosen on problems whose power is not
@@ -58,9 +61,11 @@ POWER = 0.75
 
 __all__ = [
     "ColumnEvidence",
+    "PairEvidence",
     "column_evidence",
     "joining_of",
     "kinds_of",
+    "pair_evidence",
     "rank_all",
     "step_down",
 ]
@@ -86,6 +91,24 @@ class ColumnEvidence(Described):
     adjusted: float
     statistic: float = 0.0
     change: Change | None = None
+
+
+class PairEvidence(NamedTuple):
+    """The evidence of a pair of columns: that they go together in another way, or differ.
+
+    Attributes
+    ----------
+    columns : pair of int
+        The two.
+    pvalue : float
+        Their own p-value.
+    adjusted : float
+        The p-value that holds for all pairs together (Westfall and Young, step-down).
+    """
+
+    columns: tuple[int, int]
+    pvalue: float
+    adjusted: float
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:
@@ -188,9 +211,31 @@ def _first_of_columns(drawn: ColumnDraws) -> Array:
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
     """Exact p-values of all columns, and those adjusted for looking at all of them."""
     scores = drawn.scores
-    own = np.count_nonzero(scores >= counted_from(scores[0]), axis=0) / len(scores)
-    both = zip(own.tolist(), step_down(scores).tolist(), scores[0].tolist(), strict=True)
+    both = zip(_own_pvalues(scores), step_down(scores).tolist(), scores[0].tolist(), strict=True)
     return tuple(ColumnEvidence(*numbers) for numbers in both)
+
+
+def pair_evidence(drawn: ColumnDraws) -> tuple[PairEvidence, ...]:
+    """Exact p-values of the pairs of columns that hold, or nearly, among all of them.
+
+    Columns may be of several numbers, and have several pairs of these: the best of them counts.
+    Tests of fit do not tell which columns a pair is of.
+    """
+    if not drawn.both:
+        return ()
+    scores = drawn.scores
+    found: dict[tuple[int, int], PairEvidence] = {}
+    each = zip(drawn.both, _own_pvalues(scores), _stepped_down(scores).tolist(), strict=True)
+    for pair in sorted((PairEvidence(*own) for own in each), key=lambda pair: pair.adjusted):
+        if pair.adjusted <= LOOSEST and pair.columns[0] != pair.columns[1]:
+            found.setdefault(pair.columns, pair)
+    return tuple(found.values())
+
+
+def _own_pvalues(scores: Array) -> list[float]:
+    """The p-value of each column, or pair, by itself."""
+    count = np.count_nonzero(scores >= counted_from(scores[0]), axis=0)
+    return (count / len(scores)).tolist()  # type: ignore[no-any-return]
 
 
 def step_down(scores: Array) -> Array:
@@ -200,7 +245,11 @@ def step_down(scores: Array) -> Array:
     that remain (Westfall and Young). Exact for the family as long as the columns that do not
     differ agree jointly.
     """
-    scores = _own_tails(scores, scores)
+    return _stepped_down(_own_tails(scores, scores))
+
+
+def _stepped_down(scores: Array) -> Array:
+    """The same of scores that can be compared with one another as they are."""
     order = np.argsort(-scores[0], kind="stable")
     # Largest of each column and those with less evidence, column by column from the last.
     largest = np.maximum.accumulate(scores[:, order[::-1]], axis=1)[:, ::-1]

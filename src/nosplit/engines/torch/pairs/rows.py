@@ -6,6 +6,7 @@ As `sketch/rows` in memory: all that rows are looked at with is made of the pool
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -203,6 +204,8 @@ def _pair_looks(
     units = looks.units((left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1))
     if numbers:
         lenses, which = wave_lenses(units.steps, table.shape[2])
-        return looks.columns(units, lenses, which.tolist())
-    lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
-    return looks.columns(units, lenses, range(len(both)))
+    else:
+        lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
+        which = np.arange(len(both))
+    found = looks.columns(units, lenses, which.tolist())
+    return replace(found, both=[(names[j], names[k]) for j, k in both])
