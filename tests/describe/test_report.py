@@ -745,3 +745,12 @@ def test_command_iv(run, args, message):
     code, out, err = run(*args)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_columns_that_differ_together_are_named(tmp_path):
+    x, y = np.random.default_rng(5).normal(size=(2, 150, 4))
+    y[:, 2] = 0.6 * y[:, 0] + 0.8 * y[:, 2]
+    tables = [pd.DataFrame(z, columns=["age", "b", "<pay>", "d"]) for z in (x, y)]
+    res = nosplit.two_sample_test(*tables)
+    page = res.report(*tables, path=tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "while neither does by itself: age with &lt;pay&gt;." in page

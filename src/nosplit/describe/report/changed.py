@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,8 @@ def what_changed(res: TestResult, alpha: float, private: bool) -> dict[str, Any]
     held = [tests[name] for name in tests.differing()]
     lines = [_line(row, private) for row in held[:MOST_LINES]]
     return {
-        "words": _words_on_columns(len(held), len(tests), alpha),
+        "words": _words_on_columns(len(held), len(tests), alpha)
+        + _words_on_pairs(res.together(alpha)),
         "lines": lines,
         "missing": any(line.missing for line in lines),
         "more": len(held) - len(lines),
@@ -61,6 +63,15 @@ def _words_on_columns(held: int, total: int, alpha: float) -> str:
         "all columns together. Told apart: how often the best rule on the column alone would tell "
         "rows of the two samples apart; 50 % is not at all."
     )
+
+
+def _words_on_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Say which columns go together in another way than before."""
+    if not pairs:
+        return ""
+    named = "; ".join(" with ".join(map(shorten, pair)) for pair in pairs[:MOST_LINES])
+    more = f"; and {len(pairs) - MOST_LINES} more" if len(pairs) > MOST_LINES else ""
+    return f" How these go together differs, while neither does by itself: {named}{more}."
 
 
 def _line(row: ColumnTest, private: bool) -> ChangedLine:

@@ -234,8 +234,8 @@ def pair_evidence(drawn: ColumnDraws) -> tuple[PairEvidence, ...]:
 
 def _own_pvalues(scores: Array) -> list[float]:
     """The p-value of each column, or pair, by itself."""
-    count = np.count_nonzero(scores >= counted_from(scores[0]), axis=0)
-    return (count / len(scores)).tolist()  # type: ignore[no-any-return]
+    counts = np.count_nonzero(scores >= counted_from(scores[0]), axis=0)
+    return [int(count) / len(scores) for count in counts]
 
 
 def step_down(scores: Array) -> Array:
