@@ -6,7 +6,7 @@ how wide they are; a little of all kernels and all columns; the best pair of up 
 and the shape of a single one. Each draw has a rank under each kind, and something of the ranks
 orders the draws: the place of the data among them is exact, whatever it is.
 
-    python -m benchmarks.choices.hedges --trials 60      # about half an hour on one core
+    python -m benchmarks.choices.hedges --trials 40      # about half an hour on one core
 
 Problems are those of `benchmarks/common/other_problems.py`, none of which is reported elsewhere.
 """
