@@ -19,6 +19,8 @@ __all__ = ["answer_of", "kernel_label", "summary_of"]
 
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
+# Rows of which nine in ten series that forget fast (φ = .3) are not called exact.
+SEEN_ROWS = 120
 
 
 def answer_of(
@@ -116,7 +118,8 @@ def _calibration_words(result: TestResult) -> str:
     draws = f"{result.flips:,} draws (p ≥ {least})"
     # Short series that forget fast are not seen for certain: no rows are called exact as such.
     if result.calibration == "exact" and result.design is None:
-        return f"exact for independent rows, {draws}"
+        unseen = " (too few to tell whether they are)" if result.n_used < SEEN_ROWS else ""
+        return f"exact for independent rows{unseen}, {draws}"
     return f"{result.calibration} calibration with {draws}"
 
 
