@@ -136,6 +136,14 @@ def test_independent_rows_seldom_do(law, n, p):
     assert sum(own.suspected for own in found) <= binom.isf(1e-4, trials, seldom)
 
 
+@pytest.mark.parametrize("n", [120, 200])
+def test_columns_of_short_series(n):
+    """Blocks as long as the longest lag that can be seen were too short: .13 to .19 rejected."""
+    rng, trials = np.random.default_rng(7), 100
+    found = [nosplit.column_tests(series(rng, n), series(rng, n), rng=i) for i in range(trials)]
+    assert sum(bool(own.differing()) for own in found) <= binom.isf(1e-3, trials, 0.05)
+
+
 # Rates that were measured: what is not seen in so few rows is rejected a little too often.
 @pytest.mark.parametrize(
     ("test", "rate"), [("pairs", 0.055), ("strata", 0.09), ("means", 0.05), ("a model", 0.06)]

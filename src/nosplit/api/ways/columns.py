@@ -13,7 +13,13 @@ from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import Likeness, correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import (
+    SUSPECTED_ROWS,
+    Likeness,
+    correlated_rows,
+    likeness_of,
+    rows_apart,
+)
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.columns import sketch_columns
 from nosplit.engines.files.two_sample import open_both
@@ -119,7 +125,8 @@ def look_at_columns(
     if few := max(n, m) <= MOST_ROWS or min(n, m) < FEWEST_ROWS:
         data = _finite_rows(data)
         lag = max(map(correlated_rows, data.rows)) if shuffle else 0
-    if few and not (lag and min(n, m) >= FEWEST_ROWS // 2):
+    # Of short series the longest lag that can be seen is too short for blocks.
+    if few and not (lag and min(n, m) > SUSPECTED_ROWS):
         likeness = likeness_of(*data.rows) if shuffle else Likeness()
         step = max(1, min(rows_apart(lag, likeness, n=min(n, m)), min(n, m) // 2))
         seen = _by_rows(data, step, rng, shuffle, pairs)
