@@ -137,7 +137,7 @@ def test_independent_rows_seldom_do(law, n, p):
 
 
 @pytest.mark.parametrize("n", [120, 200])
-def test_columns_of_short_series(n):
+def test_columns_of_slow_series(n):
     """Blocks as long as the longest lag that can be seen were too short: .13 to .19 rejected."""
     rng, trials = np.random.default_rng(7), 100
     found = [nosplit.column_tests(series(rng, n), series(rng, n), rng=i) for i in range(trials)]
