@@ -84,7 +84,8 @@ def two_sample_test(
         approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Where few
         rows only look alike, rows and blocks are both swapped, and the larger p-value counts: that
         is right for independent rows and for a series. One test of independent rows in ten is
-        such; there is a warning in one of a hundred. "approximate" if sizes are too different.
+        such; there is a warning in one of a hundred, and in more of fewer than 40 rows in all.
+        "approximate" if sizes are too different.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
