@@ -2,8 +2,8 @@
 
 Each draw has its ranks under several kinds of evidence: kernels learned together; kernels with
 flattened spectra, learned together and one by one; single columns; pairs of columns; places and
-spreads of all columns; the shape of a single one; and a little of everything. Whatever is made of the ranks, the place of the
-data among its draws is exact.
+spreads of all columns; the shape of a single one; and a little of everything. Whatever is made of
+the ranks, the place of the data among its draws is exact.
 """
 
 from __future__ import annotations
@@ -140,9 +140,9 @@ def kinds_of(
     A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
     best column, the best pair of columns, where all columns of numbers lie and how wide they are,
     and a broad difference, a little in every kernel and every column. A single column needs fewer:
-    with it, flattened kernels and bins are of one kind; its shape is another. Tails of columns, and what is a little, are
-    told by the draws themselves, or by those of the null law that they are to be ranked among
-    (`like`).
+    with it, flattened kernels and bins are of one kind; its shape is another. Tails of columns, and
+    what is a little, are told by the draws themselves, or by those of the null law that they are to
+    be ranked among (`like`).
     """
     learned, best, broad = method.evidence(drawn.tau, drawn.cov)
     kinds, columns = {"learned": learned}, drawn.columns
