@@ -69,11 +69,17 @@ def test_weights_by_size_and_by_categories():
     # What one of two columns shows counts a third of what one of six does.
     few = {"largest column": 1.0 / 3.0}
     assert at_200 == {kind: WEIGHTS[kind] * few.get(kind, 1.0) for kind in kinds}
-    for n, times in ((10, 2.0), (50, 2.0), (400, 0.5), (10**6, 0.3)):
+    sizes = {
+        10: {"place": 3.0, "spread": 3.0, "learned": 20**0.25, "broad": 20**0.25},
+        50: {"place": 3.0, "spread": 8**0.5, "learned": 2**0.5, "broad": 2**0.5},
+        400: dict.fromkeys(("broad", "place", "spread"), 0.5),
+        10**6: dict.fromkeys(("broad", "place", "spread"), 0.3),
+    }
+    for n, times in sizes.items():
         other = weights(numbers, n)
         for kind in kinds:
-            own = times if kind in ("broad", "place", "spread") else 1.0
-            assert other[kind] == pytest.approx(own * at_200[kind])
+            assert other[kind] == pytest.approx(times.get(kind, 1.0) * at_200[kind])
+    assert joining_of(["largest pair"], numbers, 50).weights == [0.5 * WEIGHTS["largest pair"]]
     table = drawn_of((*NUMBER, FINE), [0] * 5 + [1])
     assert weights(table, 200)["largest column"] > at_200["largest column"]
     # A column in which nothing varies is no category.

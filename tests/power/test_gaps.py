@@ -93,8 +93,8 @@ def test_the_noise_of_a_pilot_is_no_difference_at_twice_its_size():
 
 def test_four_times_the_difference_takes_a_quarter_of_the_rows(monkeypatch):
     # But for the weights of the kinds of evidence, which depend on the number of units.
-    for name in ("LEAST", "MOST"):
-        monkeypatch.setattr(f"nosplit.inference.calibrating.evidence.{name}", 1.0)
+    for name, value in (("LEAST", 1.0), ("WITH_FEW", {})):
+        monkeypatch.setattr(f"nosplit.inference.calibrating.evidence.{name}", value)
     x, y = samples(normal, wider, 300, 0)
     found = nosplit.pilot(x, y)
     larger = found.scaled(4.0)

@@ -41,8 +41,8 @@ BITS = 40
 # reported. Kernels of numbers do not see categories: where there are some, single columns and pairs
 # of them count more. Few units show simple differences at best, and more of them finer ones: what
 # is of few numbers counts less the more units there are, within bounds. (That was added after a
-# problem whose power is reported: docs/measured/power.md.) What one of few columns shows, kernels
-# see, too: it counts less the fewer there are.
+# problem whose power is reported: docs/measured/power.md.) How much the fewer units there are,
+# powers say. What one of few columns shows, kernels see, too: it counts less the fewer there are.
 WEIGHTS = {
     "learned": 6.0,
     "learned, flattened": 4.0,
@@ -55,7 +55,14 @@ WEIGHTS = {
     "smooth": 4.0,
 }
 WITH_CATEGORIES = {"largest column": 8.0, "largest pair": 6.0}
-SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 2.0
+SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 3.0
+WITH_FEW = {
+    "place": 1.0,
+    "spread": 0.75,
+    "learned": 0.25,
+    "broad": 0.25,
+    "largest pair": -0.5,
+}
 SOME_COLUMNS = 6
 POWER = 0.75
 
@@ -185,9 +192,10 @@ def joining_of(kinds: Collection[str], drawn: DrawnStatistics, n_units: int) -> 
     numbers = np.isin(varying, columns.columns[columns.shows == PLACE])
     weights = WEIGHTS if numbers.all() else WEIGHTS | WITH_CATEGORIES
     share = SOME_UNITS / n_units
-    # A fourth of the units doubles it, twice as many halve it.
-    simple = min(np.sqrt(share), MOST) if share > 1.0 else max(share, LEAST)
-    times = dict.fromkeys(SIMPLE, float(simple))
+    if share > 1.0:
+        times = {kind: min(share**power, MOST) for kind, power in WITH_FEW.items()}
+    else:
+        times = dict.fromkeys(SIMPLE, max(share, LEAST))
     if numbers.all():
         times["largest column"] = min(1.0, len(np.unique(varying)) / SOME_COLUMNS)
     counts = [weights[kind] * times.get(kind, 1.0) for kind in kinds]
