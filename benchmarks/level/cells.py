@@ -29,6 +29,8 @@ class Cell:
         judged where they give no warning.
     quick : bool
         Whether a trial takes no time, so that there are enough of them for the level .001.
+    series : bool
+        Whether rows depend on those before them.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Cell:
     rows: int
     default: bool = True
     quick: bool = False
+    series: bool = False
 
     @property
     def trials(self) -> int:
@@ -55,7 +58,7 @@ def cells() -> list[Cell]:
     return [cell for part in parts for cell in part()]
 
 
-def _two(name, law, n, m, p, default=True, **options) -> Cell:
+def _two(name, law, n, m, p, default=True, series=False, **options) -> Cell:
     if name in ("mixed table",):
         options["nan_policy"] = "indicate"
 
@@ -64,7 +67,8 @@ def _two(name, law, n, m, p, default=True, **options) -> Cell:
         return nosplit.two_sample_test(x, y, rng=seed, workers=1, **options)
 
     how = ", ".join(f"{k}={v}" for k, v in options.items() if k != "nan_policy") or "default"
-    return Cell(f"two_sample, {how}: {name}, {n} v {m}, p = {p}", trial, min(n, m), default)
+    title = f"two_sample, {how}: {name}, {n} v {m}, p = {p}"
+    return Cell(title, trial, min(n, m), default, series=series)
 
 
 SIZES = ((10, 10), (50, 50), (200, 200), (1000, 1000), (10, 400), (60, 180), (500, 20_000))
@@ -110,14 +114,15 @@ def orders() -> Iterator[Cell]:
     """Rows that depend on those before them, by default: blocks are exchanged, and that is said."""
     for name, law in nulls.CHAINS.items():
         for n in (200, 5000, 20_000):
-            yield _two(name, law, n, n, 2)
+            yield _two(name, law, n, n, 2, series=True)
     for n in (5000, 20_000):
 
         def trial(rng, seed, n=n):
             x, y = nulls.daily(rng, n, 2), nulls.random_hours(rng, n, 2)
             return nosplit.two_sample_test(x, y, rng=seed, workers=1)
 
-        yield Cell(f"two_sample, default: hours in order v random hours, {n} v {n}", trial, n)
+        title = f"two_sample, default: hours in order v random hours, {n} v {n}"
+        yield Cell(title, trial, n, series=True)
 
 
 def short_series() -> Iterator[Cell]:
@@ -131,7 +136,7 @@ def short_series() -> Iterator[Cell]:
                 def trial(rng, seed, n=n, phi=phi, test=test):
                     return test(nulls.ar1(rng, n, 1, phi), nulls.ar1(rng, n, 1, phi), seed)
 
-                yield Cell(f"{name}: AR({phi}), {n}, p = 1", trial, n)
+                yield Cell(f"{name}: AR({phi}), {n}, p = 1", trial, n, series=True)
 
 
 def designs() -> Iterator[Cell]:
@@ -216,7 +221,7 @@ def chains() -> Iterator[Cell]:
                 x = law(rng, n, 3)
                 return nosplit.goodness_of_fit_test(x, -x, dependent=True, rng=seed, workers=1)
 
-            yield Cell(f"goodness_of_fit, dependent: {name}, {n}, p = 3", trial, n)
+            yield Cell(f"goodness_of_fit, dependent: {name}, {n}, p = 3", trial, n, series=True)
 
 
 def means() -> Iterator[Cell]:
@@ -273,4 +278,4 @@ def _stream(name, law, n, ratio, **options) -> Cell:
 
     how = options.get("pairs", "default")
     title = f"stream, {how}: {name}, {ratio[0] * n} v {ratio[1] * n}, p = 2"
-    return Cell(title, trial, n, not options)
+    return Cell(title, trial, n, not options, series=name in nulls.CHAINS)

@@ -8,7 +8,11 @@ seeds of tests differ from trial to trial.
 
 A cell is printed where its rate of rejections is above the level with simultaneous confidence: the
 lower limit has confidence 1 - .05 / (cells × levels). *Quiet* are trials without a warning that
-the p-value is not to be relied on; calibrations that are asked for are judged by those alone.
+the p-value is not to be relied on; calibrations that are asked for are judged by those alone, and
+tests as they are called without options by all trials, and by those that were quiet. Series are
+judged by all, refused or not: those that stayed quiet are the ones that looked least like series.
+Of a few rows of a series nobody can tell that they are one. Their results say so ("too few to
+tell"), and such cells are listed apart.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import zlib
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import beta
@@ -31,17 +36,22 @@ from nosplit import DependentRowsWarning, InputError, NotATestWarning, UnsafeAsy
 
 LEVELS = (0.05, 0.01, 0.001)
 DOUBTS = (UnsafeAsymptoticsWarning, DependentRowsWarning, NotATestWarning)
+TOO_FEW = "too few to tell"
 # Seconds that a turn of a cell takes, about.
 TURN = 1.5
 
 
 @dataclass
 class Count:
-    """Trials of a cell, and rejections at every level; the same of quiet trials alone."""
+    """Trials of a cell, and rejections at every level; the same of quiet trials alone.
+
+    `told` are those whose result says that rows are too few to tell whether they are independent.
+    """
 
     trials: int = 0
     quiet: int = 0
     refused: int = 0
+    told: int = 0
     seconds: float = 0.0
     rejected: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
     quietly: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
@@ -51,6 +61,7 @@ class Count:
         self.trials += other.trials
         self.quiet += other.quiet
         self.refused += other.refused
+        self.told += other.told
         self.seconds += other.seconds
         for k in range(len(LEVELS)):
             self.rejected[k] += other.rejected[k]
@@ -123,25 +134,26 @@ def turn(cell: Cell, first: int, seed: int, most: int | None = None) -> Count:
     found, start = Count(), time.process_time()
     stop = min(cell.trials, first + (most or cell.trials))
     for trial in range(first, stop):
-        pvalue, quiet = one(
+        result, quiet = one(
             cell, np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), trial])
         )
-        if pvalue is None:
+        if result is None:
             found.refused += 1
         else:
             found.trials += 1
             found.quiet += quiet
+            found.told += TOO_FEW in " ".join(str(result).split())
             for k, level in enumerate(LEVELS):
-                found.rejected[k] += pvalue <= level
-                found.quietly[k] += quiet and pvalue <= level
+                found.rejected[k] += result.pvalue <= level
+                found.quietly[k] += quiet and result.pvalue <= level
         found.seconds = time.process_time() - start
         if most is None and found.seconds > TURN:
             break
     return found
 
 
-def one(cell: Cell, seed: np.random.SeedSequence) -> tuple[float | None, bool]:
-    """The p-value of a trial, None if the data is refused, and whether it came without a doubt."""
+def one(cell: Cell, seed: np.random.SeedSequence) -> tuple[Any, bool]:
+    """The result of a trial, None if the data is refused, and whether it came without a doubt."""
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -149,7 +161,7 @@ def one(cell: Cell, seed: np.random.SeedSequence) -> tuple[float | None, bool]:
             result = cell.trial(rng, int(rng.integers(2**31)))
         except InputError:
             return None, True
-    return result.pvalue, not any(issubclass(w.category, DOUBTS) for w in said)
+    return result, not any(issubclass(w.category, DOUBTS) for w in said)
 
 
 def lower_limit(hits: int, trials: int, confidence: float) -> float:
@@ -157,17 +169,35 @@ def lower_limit(hits: int, trials: int, confidence: float) -> float:
     return float(beta.ppf(1.0 - confidence, hits, trials - hits + 1)) if hits else 0.0
 
 
-def above(grid: list[Cell], counts: dict[str, Count]) -> list[tuple[str, float, int, int, bool]]:
-    """Cells and levels whose lower limit is above the level: name, level, hits, trials, quiet."""
+class Above(NamedTuple):
+    """A cell and a level that its rate is above: in which trials, and whether results say why."""
+
+    cell: str
+    level: float
+    hits: int
+    trials: int
+    which: str
+    told: bool = False
+
+
+def above(grid: list[Cell], counts: dict[str, Count]) -> list[Above]:
+    """Cells and levels for which the lower limit of the rate is above the level."""
     confidence = 1.0 - 0.05 / (len(grid) * len(LEVELS))
     found = []
     for cell in grid:
         count = counts[cell.name]
         for k, level in enumerate(LEVELS):
-            if lower_limit(count.quietly[k], count.quiet, confidence) > level:
-                found.append((cell.name, level, count.quietly[k], count.quiet, True))
-            elif cell.default and lower_limit(count.rejected[k], count.trials, confidence) > level:
-                found.append((cell.name, level, count.rejected[k], count.trials, False))
+            quiet = count.quietly[k], count.quiet, "quiet"
+            every = count.rejected[k], count.trials, "warned of"
+            if cell.series and cell.default:
+                judged = [(count.rejected[k], _done(count), "series")]
+            else:
+                judged = [quiet, every] if cell.default else [quiet]
+            for hits, trials, which in judged:
+                if lower_limit(hits, trials, confidence) > level:
+                    told = cell.series and count.told > 0
+                    found.append(Above(cell.name, level, hits, trials, which, told))
+                    break
     return found
 
 
@@ -193,10 +223,15 @@ def show(grid: list[Cell], counts: dict[str, Count], *, every: bool) -> None:
     heads = ["test", "cells", "trials", *map(fine_share, LEVELS), "quiet", *map(fine_share, LEVELS)]
     print(table(heads, [_line(grid, name, count) for name, count in by_test.items()]))
     found = above(grid, counts)
-    print(f"above the level with simultaneous confidence: {len(found)}")
-    for name, level, hits, trials, quiet in found:
-        how = "quiet" if quiet else "warned of"
-        print(f"  {name}: {hits} of {trials} at {level}, {how}")
+    heads = {
+        False: "above the level with simultaneous confidence",
+        True: "series of which results say that rows are too few to tell",
+    }
+    for told, head in heads.items():
+        lines = [line for line in found if line.told == told]
+        print(f"{head}: {len(lines)}")
+        for line in lines:
+            print(f"  {line.cell}: {line.hits} of {line.trials} at {line.level}, {line.which}")
 
 
 def _line(grid: list[Cell], name: str, count: Count) -> list[str]:

@@ -8,7 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nosplit import joint_normal_test, two_sample_test
+from nosplit import (
+    column_tests,
+    independence_test,
+    joint_normal_test,
+    k_sample_test,
+    mean_test,
+    two_sample_test,
+    witness_test,
+)
 from nosplit._support.pvalues import format_p, said_p
 from nosplit.describe.report.words import verdict_words
 
@@ -35,6 +43,54 @@ def test_p_values_are_printed_whatever_their_size(result, log_p):
         assert f"p = {text}, level 0.05" in str(res)
         assert f"pvalue={text}" in repr(res)
     assert res.log_pvalue == log_p
+
+
+class _Means:
+    def fit(self, rows, labels):
+        self.w = rows[labels > 0].mean(axis=0) - rows[labels < 0].mean(axis=0)
+
+    def predict(self, rows):
+        return rows @ self.w
+
+
+def _halves(rows):
+    return np.arange(len(rows)) * 2 // len(rows)
+
+
+EXACT_FOR = {
+    "rows": (
+        two_sample_test,
+        independence_test,
+        column_tests,
+        lambda x, y: mean_test(x - y, symmetric=True),
+        lambda x, y: k_sample_test([x, y, 0.5 * (x - y)]),
+        lambda x, y: witness_test(x, y, estimator=_Means(), rng=0),
+    ),
+    "pairs": (lambda x, y: two_sample_test(x, y, paired=True),),
+    "rows inside strata": (
+        lambda x, y: two_sample_test(x, y, strata=(_halves(x), _halves(y))),
+        lambda x, y: independence_test(x, y, strata=_halves(x)),
+    ),
+}
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize(
+    ("unit", "test"), [(unit, test) for unit, tests in EXACT_FOR.items() for test in tests]
+)
+def test_no_result_is_printed_as_exact_without_saying_for_what(unit, test, few):
+    x, y = np.random.default_rng(5).normal(size=(2, 24 if few else 300, 2))
+    said = " ".join(str(test(x, y)).split())
+    unseen = " (too few to tell whether they are)" if few else ""
+    assert f"exact for independent {unit}{unseen}" in said
+    assert ("too few to tell" in said) == few
+    assert "exact calibration" not in said
+
+
+def test_who_names_groups_says_that_they_are_independent():
+    x, y = np.random.default_rng(5).normal(size=(2, 24, 2))
+    groups = ([f"x{i // 3}" for i in range(24)], [f"y{i // 3}" for i in range(24)])
+    assert "exact for independent groups, " in str(two_sample_test(x, y, groups=groups))
 
 
 def test_p_values_that_are_none_are_printed():

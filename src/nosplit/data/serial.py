@@ -52,8 +52,10 @@ MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5
 # many blocks there are at least if rows are only doubted.
 MEMORIES, MANY_BLOCKS = 3.5, 10
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
-# more than the second are left as they are; that of others has faded where it is the third.
-THIN, HARMLESS, FADED = 2, 0.1, 0.05
+# more than the second are left as they are; that of others has faded where it is the third, or
+# the last where all variables are suspected: that of few rows of a slow series seems smaller than
+# it is.
+THIN, HARMLESS, FADED, GONE = 2, 0.1, 0.05, 0.02
 # Lags at which sorted rows are told from short series, whose longest lag is no longer: together,
 # since one lag of so few rows says little.
 FIRST_LAGS = 4
@@ -213,7 +215,7 @@ def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> i
     Examples
     --------
     >>> rows_apart(4), rows_apart(0, Likeness(0.001, 0.5), n=60)
-    (8, 5)
+    (8, 6)
     """
     step = max(1, THIN * lag)
     if len(variables) == 1:
@@ -225,7 +227,8 @@ def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> i
     together = math.prod(min(max(own.correlation, 0.01), 0.99) for own in variables)
     if together <= HARMLESS:
         return step
-    return max(step, min(math.ceil(math.log(FADED) / math.log(together)), n // fewest))
+    left = GONE if all(own.suspected for own in variables) else FADED
+    return max(step, min(math.ceil(math.log(left) / math.log(together)), n // fewest))
 
 
 def can_be_suspected(n: int, p: int) -> bool:

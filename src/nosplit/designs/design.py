@@ -128,7 +128,7 @@ def _of_groups(keys: _Keys, strata: RowLabels | None, groups: RowLabels) -> Desi
     _check_enough(starts, counts)
     said = _said_of_groups(keys, swapped, exchanged, strata, groups)
     kind = "groups" if strata is None else "strata"
-    return Design(unit, starts, counts, True, Exchanged(kind, said))
+    return Design(unit, starts, counts, True, Exchanged(kind, said, "groups"))
 
 
 def _numbered_units(

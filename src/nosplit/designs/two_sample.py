@@ -39,7 +39,7 @@ __all__ = [
 
 def swapped_in(pairs: int) -> Exchanged:
     """Words on what is exchanged where rows are paired."""
-    return Exchanged("pairs", f"x and y are swapped inside {pairs:,} pairs")
+    return Exchanged("pairs", f"x and y are swapped inside {pairs:,} pairs", "pairs")
 
 
 class DesignedSamples(Protocol):

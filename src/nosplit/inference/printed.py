@@ -15,7 +15,7 @@ from nosplit.pairs.dealing import MOST_ROWS
 if TYPE_CHECKING:
     from nosplit.inference.result import TestResult
 
-__all__ = ["answer_of", "kernel_label", "summary_of"]
+__all__ = ["answer_of", "exact_for", "kernel_label", "summary_of", "tested"]
 
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
@@ -35,7 +35,7 @@ def answer_of(
     if columns:
         lines += _size_lines(result, alpha) + _column_lines(result, alpha)
     lines += _pair_lines(result, alpha)
-    lines.append(indented("  tested     ", _tested(result)))
+    lines.append(indented("  tested     ", tested(result)))
     lines += _witness_lines(result)
     lines += [indented("  note       ", printable(said(text))) for text in result.notes]
     lines += [indented("  warning    ", said(text)) for text in result.warnings]
@@ -80,7 +80,7 @@ def _witness_lines(result: TestResult) -> list[str]:
     return [f"  witness    {told}; the p-value is twice the smaller of both"]
 
 
-def _tested(result: TestResult) -> str:
+def tested(result: TestResult) -> str:
     """Say in a line how it was tested."""
     parts = [f"{result.method}, {_calibration_words(result)}"]
     if result.pairs not in ("rows", "given"):
@@ -116,11 +116,24 @@ def _calibration_words(result: TestResult) -> str:
         return f"{result.calibration} calibration"
     least = format_p(-math.log(result.flips + 1))
     draws = f"{result.flips:,} draws (p ≥ {least})"
-    # Short series that forget fast are not seen for certain: no rows are called exact as such.
-    if result.calibration == "exact" and result.design is None:
-        unseen = " (too few to tell whether they are)" if result.n_used < SEEN_ROWS else ""
-        return f"exact for independent rows{unseen}, {draws}"
-    return f"{result.calibration} calibration with {draws}"
+    if result.calibration != "exact":
+        return f"{result.calibration} calibration with {draws}"
+    if result.design is None:
+        return f"{exact_for(result.n_used)}, {draws}"
+    inside = result.design.kind == "strata"
+    return f"{exact_for(result.n_used, result.design.unit, inside_strata=inside)}, {draws}"
+
+
+def exact_for(n_rows: int, unit: str = "rows", *, inside_strata: bool = False) -> str:
+    """Say for what an exact p-value is exact.
+
+    Short series that forget fast are not seen for certain: nothing is called exact as such. Who
+    names groups says that they are independent.
+    """
+    inside = " inside strata" if inside_strata else ""
+    few = n_rows < SEEN_ROWS and unit != "groups"
+    unseen = " (too few to tell whether they are)" if few else ""
+    return f"exact for independent {unit}{inside}{unseen}"
 
 
 def _size_lines(result: TestResult, alpha: float) -> list[str]:

@@ -53,10 +53,13 @@ class Exchanged:
         Rows of pairs, rows or groups inside strata, whole groups, or rows of several samples.
     words : str
         What it is, in words.
+    unit : {"rows", "pairs", "groups"}
+        What must be independent of one another for p-values to be exact.
     """
 
     kind: str
     words: str
+    unit: str = "rows"
 
     def __str__(self) -> str:
         return self.words

@@ -12,6 +12,8 @@ import numpy as np
 from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import special
 from nosplit._support.pvalues import said_p
+from nosplit._support.terminal import indented
+from nosplit.inference.printed import exact_for
 
 __all__ = ["WitnessFold", "WitnessResult"]
 
@@ -91,12 +93,15 @@ class WitnessResult:
     def __str__(self) -> str:
         verdict = "The samples differ" if self.reject() else "No difference found"
         last = self.folds[-1]
+        lines = [("tested", exact_for(self.n_used))] if not self.warnings else []
+        lines += [("warning", text) for text in self.warnings]
         return "\n".join(
             [
                 f"{verdict} ({said_p(self.log_pvalue)}, level 0.05).",
                 f"  estimator  {self.estimator}, learned on up to {last.n_learned:,} rows",
                 f"  rows       {self.n_used:,}, in {len(self.folds) + 1} folds",
                 f"  told apart {self.auc:.1%} of rows of x and y, where chance is 50%",
+                *(indented(f"  {head:10} ", text) for head, text in lines),
             ]
         )
 

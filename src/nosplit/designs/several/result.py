@@ -11,6 +11,7 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, listed, printable
 from nosplit.errors import InputError
+from nosplit.inference.printed import tested
 from nosplit.inference.result import TestResult
 
 __all__ = ["KSampleResult", "SampleComparison"]
@@ -141,6 +142,8 @@ class KSampleResult:
         ]
         if columns := self.overall.differing(alpha):
             lines.append(indented("  columns    ", f"that differ: {listed(columns)}"))
+        lines.append(indented("  tested     ", tested(self.overall)))
+        lines += [indented("  warning    ", text) for text in self.overall.warnings]
         if not self.comparisons:
             return "\n".join(lines)
         found, total = len(self.differing(alpha)), len(self.comparisons)

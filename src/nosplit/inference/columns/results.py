@@ -17,6 +17,7 @@ from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.inference.columns.adjusting import benjamini_hochberg, holm
+from nosplit.inference.printed import exact_for
 
 __all__ = ["ColumnTest", "ColumnTests", "tests_of"]
 
@@ -266,11 +267,14 @@ class ColumnTests:
         more = ""
         if self.most_draws > self.draws:
             more = f", up to {self.most_draws:,} where p is small"
-        swapped = "of blocks of rows, " if self.calibration == "blocks" else ""
+        if self.calibration == "exact":
+            how = f"{exact_for(self.n_used)}, "
+        else:
+            how = "of blocks of rows, " if self.calibration == "blocks" else ""
         left = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         against = f", compared with {self.reference}" if self.reference else ""
         return (
-            f"{swapped}{self.draws:,} random draws of all columns{more}; "
+            f"{how}{self.draws:,} random draws of all columns{more}; "
             f"{self.n_used:,} rows used{left}{against}"
         )
 
