@@ -104,6 +104,29 @@ def test_older_profiles_take_columns_as_they_come(saved, tmp_path):
         assert np.array_equal(drawn.turns, made.map.drawn[u].turns)
 
 
+def test_older_profiles_have_two_scores_for_every_column(tmp_path, monkeypatch):
+    """Profiles of version 3: what is compared with them is looked at in the same way."""
+    x, y = np.random.default_rng(0).normal(size=(2, 900, 3))
+    monkeypatch.setattr("nosplit.sketch.maps.MOST_TWOS", 1)
+    made = nosplit.profile(x, frequencies=8, rows=300, rng=1)
+    made.save(tmp_path / "new")
+    monkeypatch.undo()
+
+    def older(header):
+        header["version"] = 3
+        assert "twos" not in header["map"]
+
+    changed(tmp_path / "new", tmp_path / "older", older)
+    read = nosplit.load_profile(tmp_path / "older")
+    assert read.map.twos == 1
+    assert len(read.map.products) == len(read.map.pairs) == 3
+    assert pvalue(read, y) == pvalue(made, y)
+    now = nosplit.profile(x, frequencies=8, rows=300, rng=1)
+    assert now.map.twos > 1
+    now.save(tmp_path / "now")
+    assert pvalue(nosplit.load_profile(tmp_path / "now"), y) == pvalue(now, y)
+
+
 def test_header_says_what_it_reveals(saved):
     _, path = saved
     with zipfile.ZipFile(path) as archive:
@@ -111,7 +134,7 @@ def test_header_says_what_it_reveals(saved):
     assert "sums over 5 rows or more" in header["reveals"]
     assert "No row" in header["reveals"]
     assert header["cell_rows"] == 5
-    assert header["version"] == 3
+    assert header["version"] == 4
 
 
 def test_nothing_is_written_over_on_failure(saved, tmp_path, monkeypatch):
@@ -174,7 +197,7 @@ def nested(depth):
 
 HEADERS = {
     "format": put("format", value="other"),
-    "version": put("version", value=4),
+    "version": put("version", value=5),
     "version of text": put("version", value="1"),
     "no map": put("map", value=None),
     "no kernels": put("map", "kernels", value=[]),

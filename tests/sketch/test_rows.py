@@ -406,15 +406,29 @@ def test_level_against_theory(law, n, m):
 
 
 def test_power_of_one_column_of_many():
-    """A shift of .8 in one of 40 columns: found, and named."""
+    """A shift of 1 in one of 40 columns: found, and named."""
     found = 0
     for t in range(10):
         rng = np.random.default_rng([t, 1])
         x, y = rng.normal(size=(2, 80, 40))
-        y[:, 7] += 0.8
+        y[:, 7] += 1.0
         res = two_sample_test(x, y, rng=t, calibration=Exact(199))
         found += res.reject() and res.by_column[7].adjusted <= 0.05
     assert found >= 8
+
+
+@pytest.mark.parametrize("pairs", ["complete", "sketch"])
+def test_a_fine_dependence_of_few_columns(pairs):
+    """A wave of two among five columns: sketches saw two waves of a column, and none of it."""
+    found = 0
+    for t in range(4):
+        rng = np.random.default_rng([t, 3])
+        x, y = rng.normal(size=(2, 1500, 5))
+        for rows, by in ((x, rng.normal(size=1500)), (y, y[:, 0])):
+            rows[:, 1] = 0.45 * np.sin(3.0 * by) + 0.95 * rows[:, 1]
+        res = two_sample_test(x, y, pairs=pairs, rng=t, calibration=Exact(199), workers=1)
+        found += res.reject() and res.together() == (("0", "1"),)
+    assert found >= 3
 
 
 @pytest.mark.parametrize("m", [100, 80])

@@ -10,10 +10,12 @@ from nosplit._support.loops.sketch import bin_places
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
 from nosplit.kernels.defaults.recipes import as_recipe
-from nosplit.sketch.bins import dependent_pairs, edge_table, fit_bins
+from nosplit.sketch.bins import ColumnBins, bin_scores, dependent_pairs, edge_table, fit_bins
 from nosplit.sketch.dealing import Deal
+from nosplit.sketch.lenses import pair_lenses
 from nosplit.sketch.maps import STEP, fit_map
 from nosplit.sketch.sums import CellSums, sketch_rows
+from nosplit.sketch.units import CellUnits
 
 
 def a_map(rows, kernels=None, categorical=()):
@@ -188,12 +190,58 @@ def test_products_of_scores_against_numpy():
     assert sketch.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
     scores = sketch.score_steps / np.sqrt(STEP)
     assert scores == pytest.approx(sketch.scores, abs=1e-3)
-    left = scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
-    right = scores[1][np.searchsorted(sketch.bins[1].edges, rows[:, 1])]
-    products = np.einsum("ni,nj->nij", left, right).reshape(900, 4)
-    expected = np.array([products[cells == c].sum(axis=0) for c in range(100)])
-    first = sketch.n_features - 12
-    assert sums.features[:, first : first + 4] / STEP == pytest.approx(expected, abs=1e-4)
+    # One pair of numbers: five twos of waves of either column, and those with categories once.
+    assert sketch.twos == 5
+    assert len(sketch.products) == 5 * 5 + 2
+    assert sorted(map(tuple, sketch.products[3:])) == sorted(
+        (3 * a, 3 * b + 1) for a in range(5) for b in range(5) if a or b
+    )
+    places = [np.searchsorted(own.edges, rows[:, j]) for j, own in enumerate(sketch.bins)]
+    places[2] = np.minimum(places[2], len(sketch.bins[2]) - 1)
+    of_rows = np.stack([scores[two][places[two % 3]] for two in range(15)])
+    for f, (a, b) in enumerate(sketch.products):
+        products = np.einsum("ni,nj->nij", of_rows[a], of_rows[b]).reshape(900, 4)
+        expected = np.array([products[cells == c].sum(axis=0) for c in range(100)])
+        first = sketch.first_product + 4 * f
+        assert sums.features[:, first : first + 4] / STEP == pytest.approx(expected, abs=1e-4)
+
+
+def test_waves_of_a_pair_are_as_many_as_products_allow():
+    rng = np.random.default_rng(0)
+    for p, twos in ((1, 1), (2, 5), (3, 4), (4, 3), (5, 2), (6, 2), (7, 1), (20, 1)):
+        sketch = a_map(rng.normal(size=(300, p)), [Linear()])
+        assert sketch.twos == twos
+        pairs = p * (p - 1) // 2
+        assert len(sketch.products) == pairs * twos**2
+        assert 4 * len(sketch.products) <= 256 or twos == 1
+
+
+def test_finer_waves_are_cosines_of_ranks_that_bins_tell_apart():
+    many, four = (ColumnBins(np.arange(n - 1.0), categories=False) for n in (20, 4))
+    scores = bin_scores((many, four), 0, twos=3)
+    rank = (np.arange(20) + 0.5) / 20
+    for two in range(3):
+        for k in range(2):
+            wave = np.sqrt(2.0) * np.cos(np.pi * (2 * two + k + 1) * rank)
+            assert scores[2 * two, :20, k] == pytest.approx(wave, abs=1e-6)
+    of_four = np.concatenate([scores[two, :4] for two in (1, 3, 5)], axis=1)
+    assert of_four[:, :3].T @ of_four[:, :3] == pytest.approx(4.0 * np.eye(3), abs=1e-5)
+    assert np.all(of_four[:, 3:] == 0.0)
+
+
+def test_a_pair_has_a_statistic_for_each_scale():
+    rng = np.random.default_rng(0)
+    for p, scales in ((2, (1, 2, 5)), (3, (1, 2, 4)), (4, (1, 3)), (6, (1, 2)), (7, (1,))):
+        sketch = a_map(rng.normal(size=(300, p)), [Linear()])
+        units = CellUnits(np.zeros((2, sketch.n_features), np.float32), np.ones(sketch.n_features))
+        lenses = pair_lenses(sketch, units)
+        assert len(lenses) == len(sketch.pairs)
+        where = np.concatenate([lens.where for lens in lenses])
+        assert sorted(where) == list(range(sketch.first_product, sketch.n_features))
+        for lens in lenses:
+            assert lens.gains.sum(axis=0).tolist() == [4 * scale**2 for scale in scales]
+        broad = pair_lenses(sketch, units, broad=True)
+        assert [len(lens.where) for lens in broad] == [4] * len(broad)
 
 
 def test_scores_are_orthogonal():

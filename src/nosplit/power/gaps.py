@@ -28,7 +28,14 @@ from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.methods import Adaptive
 from nosplit.pairs.statistics import DrawnStatistics
 from nosplit.sketch.cells import Means, View, statistics_under
-from nosplit.sketch.lenses import ColumnView, KernelView, column_lenses, kernel_view, pair_lenses
+from nosplit.sketch.lenses import (
+    ColumnView,
+    KernelView,
+    column_lenses,
+    kernel_view,
+    of_lenses,
+    pair_lenses,
+)
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.rows import MOST_COLUMNS
 from nosplit.sketch.sums import CellSums
@@ -219,7 +226,7 @@ def _views_of(
     return (
         replace(view, units=waves),
         ColumnView(counts, [lens for own in by_column for lens in own], which),
-        ColumnView(waves, pairs, np.arange(len(pairs))),
+        ColumnView(waves, pairs, of_lenses(range(len(pairs)), pairs)),
     )
 
 

@@ -178,13 +178,16 @@ def _in_steps(edges: Array) -> tuple[NDArray[np.uint8], tuple[float, float]] | N
     return (np.cumsum(counts) - counts).astype(np.uint8), (first, unit)
 
 
-def bin_scores(bins: Sequence[ColumnBins], key: int) -> NDArray[np.float32]:
+def bin_scores(bins: Sequence[ColumnBins], key: int, twos: int = 1) -> NDArray[np.float32]:
     """Two scores of every bin of every column, (p, bins, 2): orthogonal, of variance one.
 
     Numbers have the first two cosines of their rank. Categories have signs at random, the same for
-    columns of as many bins, so that they do not change with the order of columns.
+    columns of as many bins, so that they do not change with the order of columns. Of several `twos`
+    all columns have the first, then numbers the next cosines, (twos p, bins, 2); those that bins do
+    not tell apart are 0.
     """
-    scores = np.zeros((len(bins), MOST_BINS, 2), np.float32)
+    p = len(bins)
+    scores = np.zeros((twos * p, MOST_BINS, 2), np.float32)
     for j, own in enumerate(bins):
         rank = (np.arange(len(own)) + 0.5) / len(own)
         waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, (1.0, 2.0)))
@@ -193,6 +196,10 @@ def bin_scores(bins: Sequence[ColumnBins], key: int) -> NDArray[np.float32]:
         )
         signs = rng.choice((-1.0, 1.0), (len(own), 2))
         scores[j, : len(own)] = signs if own.categories else waves
+        for two in range(1, 1 if own.categories else twos):
+            number = 2 * two + np.array([1, 2])
+            finer = np.sqrt(2.0) * np.cos(np.pi * np.outer(rank, number))
+            scores[two * p + j, : len(own)] = finer * (number < len(own))
     return scores
 
 

@@ -22,6 +22,7 @@ from nosplit.sketch.lenses import (
     KernelView,
     column_lenses,
     kernel_view,
+    of_lenses,
     pair_lenses,
 )
 from nosplit.sketch.maps import SketchMap
@@ -181,7 +182,7 @@ def sketch_statistics(
         draws,
         kernel_view(sketch.features, draws, features),
         ColumnView(bins, [lens for own in by_column for lens in own], which),
-        ColumnView(features, pairs, np.arange(len(pairs)), both),
+        ColumnView(features, pairs, of_lenses(range(len(pairs)), pairs), both),
         workers=workers,
         see=see,
     )

@@ -25,6 +25,7 @@ __all__ = [
     "in_steps",
     "kernel_view",
     "lenses_of_bins",
+    "of_lenses",
     "pair_lenses",
 ]
 
@@ -131,11 +132,30 @@ def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[li
     return found
 
 
-def pair_lenses(sketch: SketchMap, units: CellUnits) -> list[Lens]:
-    """For each pair of columns a lens on the products of their scores."""
-    start = sketch.n_features - 4 * len(sketch.pairs)
-    places = start + np.arange(4 * len(sketch.pairs)).reshape(-1, 4)
-    return [Lens(w, units.steps[w], np.ones((4, 1))) for w in places]
+def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> list[Lens]:
+    """For each pair of columns a lens on the products of their scores.
+
+    It has a statistic for each of up to three scales, the first of which, of two waves of either
+    column, is all if `broad`.
+    """
+    places = sketch.first_product + np.arange(4 * len(sketch.products)).reshape(-1, 4)
+    column, two = sketch.products % sketch.p, sketch.products // sketch.p
+    found = []
+    for both in sketch.pairs:
+        own = np.flatnonzero((column == both).all(axis=1))
+        finest = two[own].max(axis=1)
+        scales = {1, 1 if broad else int(finest.max()) + 1}
+        scales |= {2} if max(scales) > 3 else set()
+        own, finest = own[finest < max(scales)], finest[finest < max(scales)]
+        gains = np.stack([finest < scale for scale in sorted(scales)], axis=1)
+        where = places[own].ravel()
+        found.append(Lens(where, units.steps[where], np.repeat(gains, 4, axis=0).astype(float)))
+    return found
+
+
+def of_lenses(names: Sequence[int], lenses: Sequence[Lens]) -> NDArray[np.int64]:
+    """The names of what lenses look at, for each of their statistics."""
+    return np.repeat(np.asarray(names, np.int64), [lens.gains.shape[1] for lens in lenses])
 
 
 def in_steps(lens: Lens, steps: Array) -> Lens:

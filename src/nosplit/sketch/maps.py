@@ -6,6 +6,8 @@ integers: they are the same in whatever order, batches and places they are taken
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -46,6 +48,8 @@ STEP = 1 << 20
 FEWEST_BINS, ALL_BINS = 16, 1 << 24
 # Pairs of columns whose dependence is looked at: all of up to twenty columns.
 MOST_PAIRS = 190
+# Products of scores of pairs of numbers, if there are not more pairs; and twos of scores.
+MOST_PRODUCTS, MOST_TWOS = 256, 5
 # Landmarks of a kernel that is no mixture of waves.
 LANDMARKS = 64
 
@@ -76,6 +80,8 @@ class SketchMap:
     order : array of int, shape (p,)
         The columns in the order in which frequencies are drawn for them, and turns are added up.
         It goes with the columns, so that the numbers do not depend on where they stand.
+    twos : int
+        Scores of a column come in twos: of numbers so many, of categories one.
     """
 
     kernels: tuple[Kernel, ...]
@@ -87,6 +93,7 @@ class SketchMap:
     landmarks: Array
     pairs: Index
     order: Index
+    twos: int = 1
 
     @property
     def p(self) -> int:
@@ -226,24 +233,41 @@ class SketchMap:
     @cached_property
     def n_features(self) -> int:
         """Numbers of a cell besides its bins."""
+        return self.first_product + 4 * len(self.products)
+
+    @cached_property
+    def first_product(self) -> int:
+        """Place of the first product of scores among the numbers of a cell."""
         landmarks = sum(map(len, self.landmark_scales))
-        return 2 * self.n_waves + len(self.coordinates) + landmarks + 4 * len(self.pairs)
+        return 2 * self.n_waves + len(self.coordinates) + landmarks
+
+    @cached_property
+    def products(self) -> Index:
+        """Twos of scores that are multiplied with one another, four products each, (Q, 2).
+
+        The first of all columns are numbered as these, then come the next: `% p` is the column,
+        `// p` which. First are those of `pairs`.
+        """
+        of_numbers = [not any(self.bins[j].categories for j in both) for both in self.pairs]
+        finer = [(a, b) for a in range(self.twos) for b in range(self.twos) if a or b]
+        numbers = self.pairs[np.array(of_numbers, np.bool_)]
+        return np.concatenate([self.pairs, *(numbers + self.p * np.array(two) for two in finer)])
 
     @cached_property
     def score_steps(self) -> NDArray[np.int32]:
-        """The scores in steps, whole numbers whose products are in steps of a sum, (p, bins, 2)."""
+        """The scores in steps, whole numbers whose products are in steps of a sum."""
         return np.asarray(np.rint(self.scores * np.sqrt(STEP)), dtype=np.int32)
 
     @cached_property
     def score_words(self) -> NDArray[np.int32]:
-        """The two scores of every bin as halves of one word, the second above, (p, bins)."""
+        """Two scores of a bin as halves of one word, the second above, (twos p, bins)."""
         low, high = self.score_steps[..., 0], self.score_steps[..., 1]
         return (high << 16) | (low & 0xFFFF)
 
     @cached_property
     def scores(self) -> NDArray[np.float32]:
-        """Two scores of every bin of every column, (p, bins, 2)."""
-        return bin_scores(self.bins, self.key)
+        """Two scores of every bin of every column, and so many twos, (twos p, bins, 2)."""
+        return bin_scores(self.bins, self.key, self.twos)
 
     @property
     def n_bins(self) -> int:
@@ -339,8 +363,15 @@ def fit_map(
     landmarks = rows[:: -(-len(rows) // LANDMARKS)] if needs_landmarks else rows[:0]
     pairs = _pairs_of(rows, order)
     return SketchMap(
-        kernels, center, spread, tuple(bins), frequencies, key, landmarks, pairs, order
+        *(kernels, center, spread, tuple(bins), frequencies, key, landmarks, pairs, order),
+        twos=_twos_of(bins, pairs),
     )
+
+
+def _twos_of(bins: Sequence[ColumnBins], pairs: Index) -> int:
+    """Twos of waves of columns of numbers: the more, the fewer pairs of them there are."""
+    count = sum(not any(bins[j].categories for j in both) for both in pairs)
+    return max(1, min(MOST_TWOS, math.isqrt(MOST_PRODUCTS // (4 * count)))) if count else 1
 
 
 def _pairs_of(rows: Array, order: Index) -> Index:

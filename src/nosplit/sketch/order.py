@@ -51,7 +51,8 @@ def neighbours_alike(sketch: SketchMap, x: CellSums, y: CellSums | None = None) 
     # The first lens of a column is its cumulative one, or its only one.
     columns = [own[0] for own in column_lenses(sketch, bins, pooled)]
     kernels = kernel_view(sketch.features, swaps, features).lenses
-    return blocks_alike([(features, [*kernels, *pair_lenses(sketch, features)]), (bins, columns)])
+    pairs = pair_lenses(sketch, features, broad=True)
+    return blocks_alike([(features, [*kernels, *pairs]), (bins, columns)])
 
 
 def blocks_alike(looks: Sequence[tuple[CellUnits, Sequence[Lens]]]) -> float:

@@ -93,7 +93,7 @@ class CellSums:
             self._add_rows(sketch, some, cells[part], places[:, part], room)
         self._add_places(sketch, places, cells)
         if sketch.others:
-            first = sketch.n_features - 4 * len(sketch.pairs)
+            first = sketch.first_product
             values = sketch.at_landmarks(np.asarray(rows[order], dtype=np.float64))
             np.add.at(self.features[:, first - values.shape[1] : first], cells, values)
 
@@ -177,8 +177,8 @@ class CellSums:
         if not sketch.bins:
             return
         add_bins(places, cells, sketch.edges.starts, self.bins)
-        first = sketch.n_features - 4 * len(sketch.pairs)
-        add_pairs(places, cells, sketch.score_words, sketch.pairs, first, self.features)
+        words, first = sketch.score_words, sketch.first_product
+        add_pairs(places, cells, words, sketch.products, first, self.features)
 
 
 def _parts(n: int, size: int) -> Iterator[slice]:

@@ -142,7 +142,7 @@ def test_raw_rows_are_written_only_as_long_as_they_are_needed(tmp_path):
 def test_old_files_are_refused(tmp_path):
     path = tmp_path / "state"
     path.write_text('{"format": "nosplit accumulator", "version": 1, "family": "two_sample"}')
-    refused(path, r"version 4, got 1. An older nosplit.*again from the data")
+    refused(path, r"version 5, got 1. An older nosplit.*again from the data")
 
 
 def test_older_sketches_take_columns_as_they_come(tmp_path):
@@ -173,6 +173,26 @@ def test_older_sketches_have_no_octaves(tmp_path):
     refused(path, "`followed` must be the number of waves")
 
 
+def test_older_sketches_have_two_scores_for_every_column(tmp_path, monkeypatch):
+    path = tmp_path / "state"
+    monkeypatch.setattr("nosplit.sketch.maps.MOST_TWOS", 1)
+    acc = sketch()
+    acc.save(path)
+    monkeypatch.undo()
+    body = json.loads(path.read_text())
+    assert "twos" not in body["state"]["map"]
+    body["version"] = 4
+    path.write_text(json.dumps(body))
+    old = load_accumulator(path)
+    assert old._state.bank.twos == 1
+    assert old.result(flips=99).pvalue == acc.result(flips=99).pvalue
+    assert sketch()._state.bank.twos > 1
+    for twos in (0, 6, 2.5, True, "2", None):
+        body["state"]["map"]["twos"] = twos
+        path.write_text(json.dumps(body))
+        refused(path, "`twos` must be")
+
+
 def test_file_is_small_and_plain(tmp_path):
     acc = two_sample(kernels=None)
     for _ in range(10):
@@ -181,7 +201,7 @@ def test_file_is_small_and_plain(tmp_path):
     acc.save(path)
     assert path.stat().st_size < 20_000
     body = json.loads(path.read_text())
-    assert (body["format"], body["version"]) == ("nosplit accumulator", 4)
+    assert (body["format"], body["version"]) == ("nosplit accumulator", 5)
     assert body["kernels"][0]["type"] == "Gaussian"
     assert body["state"]["moments"]["n"] == 4150
 
@@ -281,7 +301,7 @@ def refused(path, message):
         (b'{"format": "other"}', "holds other JSON"),
         (b'"nosplit accumulator"', "holds other JSON"),
         (b"[" * 100_000, "not an accumulator file"),
-        (b'{"format": "nosplit accumulator", "version": 5}', "newer nosplit"),
+        (b'{"format": "nosplit accumulator", "version": 6}', "newer nosplit"),
         (b'{"format": "nosplit accumulator", "version": "2"}', "version"),
         (b'{"format": "nosplit accumulator", "version": true}', "version"),
         (b'{"format": "nosplit accumulator", "version": 2}', "got the family 'None'"),

@@ -288,18 +288,18 @@ def add_pairs(places: Any, cells: Any, words: Any, pairs: Any, start: int, sums:
     """Add products of the scores of pairs of columns, as `add_waves` does waves.
 
     `words[j, place]` has the two scores of a bin of column j, whole numbers of eleven bits and a
-    sign, one in each half of a word: sums of some hundred of their products are below 2^31. Each
-    pair has four products.
+    sign, one in each half of a word: sums of some hundred of their products are below 2^31. After
+    those of all p columns come the next two of each. A pair of twos has four products.
     """
     both = np.empty(PRODUCTS, np.int32)
-    low, high = np.empty((2, len(places), PRODUCTS), np.int32)
+    low, high = np.empty((2, len(words), PRODUCTS), np.int32)
     first = 0
     while first < len(cells):
         last = _end_of_run(cells, first, PRODUCTS)
         number = last - first
         count = -(-number // 8) * 8  # whole vectors
-        for j in range(len(places)):
-            word, place, a, b = words[j], places[j, first:last], low[j], high[j]
+        for j in range(len(words)):
+            word, place, a, b = words[j], places[j % len(places), first:last], low[j], high[j]
             for r in range(number):
                 both[r] = word[np.uint64(place[r])]
             for r in range(number):

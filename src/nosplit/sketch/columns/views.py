@@ -62,8 +62,8 @@ def look_at_cells(
         both = [(names[j], names[k]) for j, k in sketch.pairs.tolist()]
         found = pair_lenses(sketch, features)
         views += _numbered_pairs(ColumnView(features, found, np.arange(len(found))), both, labels)
-        first = sketch.n_features - 4 * len(sketch.pairs)
-        sides = [side.features[:, first::4] for side in (sketched.x, sketched.y)]
+        of_first = sketch.first_product + 4 * np.arange(len(both))
+        sides = [side.features[:, of_first] for side in (sketched.x, sketched.y)]
         means = [side.sum(axis=0) / (STEP * sketched.c * len(side)) for side in sides]
         alike = _mean_products(means, sketch.pairs.tolist(), both, sketch.bins)
     counts = sketched.counts
@@ -113,7 +113,7 @@ def _numbered_pairs(
     for pair in sorted({pair for pair in both if pair[0] != pair[1]}):
         own = [lens for lens, label in zip(view.lenses, both, strict=True) if label == pair]
         lenses += own
-        which += [len(labels)] * len(own)
+        which += [len(labels)] * sum(lens.gains.shape[1] for lens in own)
         labels.append(pair)
     return [ColumnView(view.units, lenses, np.array(which))] if lenses else []
 

@@ -20,7 +20,7 @@ from nosplit.kernels import Kernel
 from nosplit.kernels.derived.frequencies import Frequencies, has_frequencies
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
 from nosplit.sketch.bins import MOST_BINS, ColumnBins
-from nosplit.sketch.maps import MOST_PAIRS, SketchMap, linear_columns
+from nosplit.sketch.maps import MOST_PAIRS, MOST_TWOS, SketchMap, linear_columns
 
 __all__ = [
     "ARRAYS",
@@ -29,6 +29,8 @@ __all__ = [
     "map_from_plain",
     "map_to_plain",
     "order_from_plain",
+    "twos_from_plain",
+    "twos_to_plain",
 ]
 
 ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights", "pairs", "scores")
@@ -48,6 +50,7 @@ def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[A
         "order": sketch.order.tolist(),
         "waves": [[u, len(waves)] for u, waves in drawn.items()],
         "bins": [[len(bins.edges), bins.categories] for bins in sketch.bins],
+        **twos_to_plain(sketch),
     }
     none = np.zeros((sketch.p, 0))
     arrays = {
@@ -60,7 +63,7 @@ def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[A
         ),
         "weights": np.concatenate([none[0], *(d.weights for d in drawn.values())]),
         "pairs": sketch.pairs.astype(np.int64).reshape(-1, 2),
-        "scores": sketch.scores.reshape(sketch.p, -1) if len(sketch.pairs) else none,
+        "scores": sketch.scores.reshape(len(sketch.scores), -1) if len(sketch.pairs) else none,
     }
     return values, arrays
 
@@ -94,11 +97,12 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
         np.zeros((0, len(center))),
         _checked_pairs(arrays, len(center)),
         order_from_plain(data, len(center)),
+        twos_from_plain(data),
     )
     # What would be drawn from the key where this version draws as the one that made the map.
     sketch.__dict__["drawn"] = _saved_frequencies(sketch, data.get("waves"), arrays)
     if len(sketch.pairs):
-        sketch.__dict__["scores"] = _checked_scores(arrays, len(center))
+        sketch.__dict__["scores"] = _checked_scores(arrays, sketch.twos * len(center))
     linear = [linear_columns(kernel, sketch.p) or () for kernel in sketch.kernels]
     if sketch.others or max((max(c, default=0) for c in linear), default=0) >= sketch.p:
         raise InputError("`kernels` must be linear or have frequencies, on columns there are.")
@@ -113,6 +117,19 @@ def order_from_plain(data: Mapping[str, Any], p: int) -> Index:
     if sorted(order) != list(range(p)):
         raise InputError(f"`order` must have each of {p} columns once.")
     return np.array(order, dtype=np.int64)
+
+
+def twos_to_plain(sketch: SketchMap) -> dict[str, int]:
+    """Twos of scores of columns of numbers, if there are several."""
+    return {"twos": sketch.twos} if sketch.twos > 1 else {}
+
+
+def twos_from_plain(data: Mapping[str, Any]) -> int:
+    """Twos of scores of columns of numbers; maps of before there were several had one."""
+    twos = check_int(data.get("twos", 1), "twos", least=1)
+    if twos > MOST_TWOS:
+        raise InputError(f"`twos` must be at most {MOST_TWOS}, got {twos}.")
+    return twos
 
 
 def _checked_kernels(data: Any) -> tuple[Kernel, ...]:
@@ -182,13 +199,13 @@ def _checked_pairs(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.int
     return pairs
 
 
-def _checked_scores(arrays: Mapping[str, NDArray[Any]], p: int) -> NDArray[np.float32]:
+def _checked_scores(arrays: Mapping[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
     scores = arrays["scores"]
-    if scores.dtype != np.float32 or scores.shape != (p, 2 * MOST_BINS):
-        raise InputError("`scores` must be two for each bin of each column.")
+    if scores.dtype != np.float32 or scores.shape != (rows, 2 * MOST_BINS):
+        raise InputError("`scores` must be two for each bin of each column, and so many twos.")
     if not np.all(np.abs(scores) <= LARGEST_SCORE):
         raise InputError("`scores` must be of variance one.")
-    return scores.reshape(p, MOST_BINS, 2)
+    return scores.reshape(rows, MOST_BINS, 2)
 
 
 def _finite_array(arrays: Mapping[str, NDArray[Any]], name: str, ndim: int) -> NDArray[Any]:

@@ -22,8 +22,9 @@ from nosplit.sketch.sums import CellSums
 __all__ = ["read_profile", "write_profile"]
 
 # Profiles of version 1 know no order of columns: frequencies were drawn for them as they came; in
-# those of version 2 waves come in the order of their kernels.
-FORMAT, VERSION = "nosplit profile", 3
+# those of version 2 waves come in the order of their kernels; those of version 3 have two scores
+# for every column.
+FORMAT, VERSION = "nosplit profile", 4
 COUNTS = ("n_rows", "n_pilot", "n_left_out", "lag", "block")
 SUMS = ("wave_sums", "coordinate_sums", "pair_sums", "bin_counts")
 # Steps that a wave may be above its amplitude, by rounding.
@@ -63,7 +64,7 @@ def _numbers_of_cells(sketch: SketchMap) -> list[tuple[int, int]]:
     return [
         (2 * sketch.n_waves, STEP + ROUNDED),
         (len(sketch.coordinates), int(FAR) * STEP + 1),
-        (4 * len(sketch.pairs), int(LARGEST_SCORE**2 * STEP) + 1),
+        (4 * len(sketch.products), int(LARGEST_SCORE**2 * STEP) + 1),
     ]
 
 

@@ -34,8 +34,9 @@ class DocumentForm(NamedTuple):
 
 
 # Sketches of version 2 know no order of columns: frequencies were drawn for them as they came.
-# Those of version 3 know no octaves: they were drawn for each kernel by itself.
-ACCUMULATOR = DocumentForm("accumulator", 4, oldest=2)
+# Those of version 3 know no octaves: they were drawn for each kernel by itself. Those of version 4
+# have two scores for every column.
+ACCUMULATOR = DocumentForm("accumulator", 5, oldest=2)
 # Bytes of the largest file that is read or written.
 LARGEST = 256 << 20
 

@@ -25,7 +25,7 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.sketch.bins import MOST_BINS, ColumnBins
 from nosplit.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
-from nosplit.sketch.saved.plain import order_from_plain
+from nosplit.sketch.saved.plain import order_from_plain, twos_from_plain, twos_to_plain
 from nosplit.sketch.sums import CellSums
 
 __all__ = [
@@ -118,6 +118,7 @@ def _map_to_plain(sketch: SketchMap) -> dict[str, Any]:
         "pairs": sketch.pairs.tolist(),
         "order": sketch.order.tolist(),
         "followed": sketch.followed,
+        **twos_to_plain(sketch),
     }
 
 
@@ -140,7 +141,9 @@ def _map_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> SketchMa
     pairs = _pairs_from_plain(data.get("pairs"), len(center))
     order = order_from_plain(data, len(center))
     sketch = SketchMap(
-        tuple(kernels), center, spread, bins, flow.frequencies, flow.key, landmarks, pairs, order
+        *(tuple(kernels), center, spread, bins, flow.frequencies, flow.key, landmarks, pairs),
+        order,
+        twos_from_plain(data),
     )
     if sketch.others and not len(landmarks):
         raise InputError("`landmarks` must be there for kernels that are evaluated at them.")

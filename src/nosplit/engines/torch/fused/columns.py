@@ -99,6 +99,7 @@ def _pairs(
     scores,
     features,
     n,
+    p,
     D,
     first_pair,
     width,
@@ -115,8 +116,8 @@ def _pairs(
     for start in range(first, last, ROWS):
         r = start + tl.arange(0, ROWS)
         live = r < last
-        at_a = (a * width + tl.load(places + a * n + r, mask=live, other=0)) * 2
-        at_b = (b * width + tl.load(places + b * n + r, mask=live, other=0)) * 2
+        at_a = (a * width + tl.load(places + a % p * n + r, mask=live, other=0)) * 2
+        at_b = (b * width + tl.load(places + b % p * n + r, mask=live, other=0)) * 2
         a0 = tl.load(scores + at_a, mask=live, other=0)
         a1 = tl.load(scores + at_a + 1, mask=live, other=0)
         b0 = tl.load(scores + at_b, mask=live, other=0)
@@ -188,7 +189,7 @@ def add_fused_pairs(
     sketch: DeviceMap, places: torch.Tensor, starts: torch.Tensor, features: torch.Tensor
 ) -> None:
     """Add products of the scores of pairs of columns to the sums of the rows' cells."""
-    left, right = sketch.columns_of_pairs
+    left, right = sketch.multiplied
     cells, n = len(starts) - 1, places.shape[1]
     if not (len(left) and n):
         return
@@ -202,8 +203,9 @@ def add_fused_pairs(
         sketch.scores,
         features,
         n,
+        sketch.map.p,
         features.stride(0),
-        sketch.first_pair,
+        sketch.map.first_product,
         sketch.scores.shape[1],
         splits,
         ROWS=PAIRED,

@@ -59,21 +59,16 @@ class DeviceMap:
 
     @cached_property
     def scores(self) -> torch.Tensor:
-        """Two scores of every bin of every column in steps, (p, bins, 2)."""
+        """Two scores of every bin of every column in steps, and so many twos, (twos p, bins, 2)."""
         return self._on(self.map.score_steps)
 
     @cached_property
     def products(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Places of the two scores of a row that each product is made of, (4 P,) each."""
-        left, right = 2 * self.map.pairs[:, :1], 2 * self.map.pairs[:, 1:]
+        """Places of the two scores of a row that each product is made of, (4 Q,) each."""
+        left, right = 2 * self.map.products[:, :1], 2 * self.map.products[:, 1:]
         each = left + np.array([0, 0, 1, 1]), right + np.array([0, 1, 0, 1])
         one, other = (self._on(places.ravel().astype(np.int64)) for places in each)
         return one, other
-
-    @property
-    def first_pair(self) -> int:
-        """Place of the first product of scores in a cell."""
-        return self.map.n_features - 4 * len(self.map.pairs)
 
     # -- what the fused kernels take ---------------------------------------------------------
 
@@ -134,10 +129,10 @@ class DeviceMap:
         return self._on(places)
 
     @cached_property
-    def columns_of_pairs(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both columns of each pair, (P,) each."""
-        pairs = self.map.pairs.astype(np.int64).reshape(-1, 2)
-        return self._on(pairs[:, 0]), self._on(pairs[:, 1])
+    def multiplied(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Both twos of scores that are multiplied with one another, (Q,) each."""
+        twos = self.map.products.astype(np.int64).reshape(-1, 2)
+        return self._on(twos[:, 0]), self._on(twos[:, 1])
 
     # -- numbers of rows ---------------------------------------------------------------------
 
@@ -172,9 +167,9 @@ class DeviceMap:
         return places.T
 
     def pairs(self, places: torch.Tensor) -> torch.Tensor:
-        """Products of the scores of pairs of columns, (n, 4 P)."""
-        own = self.scores[torch.arange(self.map.p, device=self.device), places]
-        own = own.reshape(len(places), -1)
+        """Products of the scores of pairs of columns, (n, 4 Q)."""
+        two = torch.arange(len(self.scores), device=self.device)
+        own = self.scores[two, places[:, two % self.map.p]].reshape(len(places), -1)
         left, right = self.products
         return own[:, left] * own[:, right]
 

@@ -110,11 +110,11 @@ class DeviceSums:
         places = sketch.places(rows)
         at = (cells[:, None] * own.n_bins + sketch.starts + places).ravel()
         self.bins.view(-1).index_add_(0, at, torch.ones_like(at, dtype=torch.int32))
-        into = self.features[:, sketch.first_pair :]
+        into = self.features[:, sketch.map.first_product :]
         into.index_add_(0, cells, sketch.pairs(places).long())
 
     def _add_landmarks(self, rows: torch.Tensor, cells: torch.Tensor) -> None:
         """Add the values of kernels that are no mixture of waves."""
         values = self.map.landmarks(rows)
-        first = self.map.first_pair
+        first = self.map.map.first_product
         self.features[:, first - values.shape[1] : first].index_add_(0, cells, values)
