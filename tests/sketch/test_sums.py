@@ -231,7 +231,7 @@ def test_finer_waves_are_cosines_of_ranks_that_bins_tell_apart():
 
 def test_a_pair_has_a_statistic_for_each_scale():
     rng = np.random.default_rng(0)
-    for p, scales in ((2, (1, 2, 5)), (3, (1, 2, 4)), (4, (1, 3)), (6, (1, 2)), (7, (1,))):
+    for p, scales in ((2, (1, 3, 10)), (3, (1, 3, 8)), (4, (1, 3, 6)), (6, (1, 3, 4)), (7, (1, 2))):
         sketch = a_map(rng.normal(size=(300, p)), [Linear()])
         units = CellUnits(np.zeros((2, sketch.n_features), np.float32), np.ones(sketch.n_features))
         lenses = pair_lenses(sketch, units)
@@ -239,9 +239,31 @@ def test_a_pair_has_a_statistic_for_each_scale():
         where = np.concatenate([lens.where for lens in lenses])
         assert sorted(where) == list(range(sketch.first_product, sketch.n_features))
         for lens in lenses:
-            assert lens.gains.sum(axis=0).tolist() == [4 * scale**2 for scale in scales]
+            assert lens.gains.sum(axis=0).tolist() == [scale**2 for scale in scales]
         broad = pair_lenses(sketch, units, broad=True)
         assert [len(lens.where) for lens in broad] == [4] * len(broad)
+        assert [lens.gains.shape for lens in broad] == [(4, 1)] * len(broad)
+    # Scores of categories are of no order: they count together.
+    mixed = a_map(np.column_stack([np.arange(300) % 3, rng.normal(size=300)]), categorical=(0,))
+    units = CellUnits(np.zeros((2, mixed.n_features), np.float32), np.ones(mixed.n_features))
+    assert [lens.gains.shape for lens in pair_lenses(mixed, units)] == [(4, 1)]
+
+
+def test_products_of_the_first_waves_come_first():
+    """The lens of the first wave of either column looks at their correlation."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(900, 2))
+    rows[:, 1] += rows[:, 0]
+    sketch, deal = a_map(rows, [Linear()]), Deal(900, 8, 100, key=5)
+    sums = sketch_rows(sketch, rows, deal)
+    units = CellUnits(sums.features.astype(np.float32), np.ones(sketch.n_features))
+    (lens,) = pair_lenses(sketch, units)
+    first = lens.where[lens.gains[:, 0] > 0]
+    places = [np.searchsorted(own.edges, rows[:, j]) for j, own in enumerate(sketch.bins)]
+    waves = [sketch.scores[j][place][:, 0] for j, place in enumerate(places)]
+    total = sums.features[:, first].sum(axis=0) / STEP
+    kept = deal.cell_of(0, 900) < 100
+    assert total == pytest.approx(waves[0][kept] @ waves[1][kept], abs=0.5)
 
 
 def test_scores_are_orthogonal():

@@ -135,21 +135,24 @@ def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[li
 def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> list[Lens]:
     """For each pair of columns a lens on the products of their scores.
 
-    It has a statistic for each of up to three scales, the first of which, of two waves of either
-    column, is all if `broad`.
+    Of two columns of numbers it has a statistic for each of up to three scales: of the first wave
+    of either, of the first three, and of all. If `broad` it has one alone, of the first two.
     """
-    places = sketch.first_product + np.arange(4 * len(sketch.products)).reshape(-1, 4)
     column, two = sketch.products % sketch.p, sketch.products // sketch.p
+    # Two scores of either column are waves of two numbers, and have four products.
+    left, right = 2 * two[:, :1] + (1, 1, 2, 2), 2 * two[:, 1:] + (1, 2, 1, 2)
+    wave = np.maximum(left, right)
+    places = sketch.first_product + np.arange(wave.size).reshape(wave.shape)
     found = []
     for both in sketch.pairs:
-        own = np.flatnonzero((column == both).all(axis=1))
-        finest = two[own].max(axis=1)
-        scales = {1, 1 if broad else int(finest.max()) + 1}
-        scales |= {2} if max(scales) > 3 else set()
-        own, finest = own[finest < max(scales)], finest[finest < max(scales)]
-        gains = np.stack([finest < scale for scale in sorted(scales)], axis=1)
-        where = places[own].ravel()
-        found.append(Lens(where, units.steps[where], np.repeat(gains, 4, axis=0).astype(float)))
+        own = (column == both).all(axis=1)
+        number, where = wave[own].ravel(), places[own].ravel()
+        finest = 2 if broad else int(number.max())
+        categories = any(sketch.bins[j].categories for j in both)
+        scales = [finest] if broad or categories else sorted({1, min(3, finest), finest})
+        where, number = where[number <= finest], number[number <= finest]
+        gains = np.stack([number <= scale for scale in scales], axis=1).astype(np.float64)
+        found.append(Lens(where, units.steps[where], gains))
     return found
 
 

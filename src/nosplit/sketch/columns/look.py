@@ -12,7 +12,7 @@ from nosplit._support.types import Array, Index
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import ColumnDraws
 from nosplit.sketch.cells import gamma_laws, look, mapped, means_of
-from nosplit.sketch.lenses import ColumnView
+from nosplit.sketch.lenses import ColumnView, of_lenses
 from nosplit.sketch.swaps import DRAWS, CellDraws
 from nosplit.sketch.units import CellUnits, Lens
 
@@ -33,16 +33,18 @@ class _Part:
     def some(self, columns: Index) -> _Part:
         """Some of its columns, numbered anew, and only the numbers that they need."""
         kept = np.flatnonzero(np.isin(self.columns, columns))
-        where = [_places_of_lens(self.lenses[i], self.units) for i in kept]
+        # All statistics of a lens are of one column.
+        some = np.unique(of_lenses(range(len(self.lenses)), self.lenses)[kept])
+        where = [_places_of_lens(self.lenses[i], self.units) for i in some]
         needed = np.unique(np.concatenate([np.zeros(0, np.int64), *where]))
         lenses = [
             replace(self.lenses[i], where=np.searchsorted(needed, own))
-            for i, own in zip(kept, where, strict=True)
+            for i, own in zip(some, where, strict=True)
         ]
         return _Part(
             CellUnits(np.ascontiguousarray(self.units.values[:, needed]), self.units.steps[needed]),
             lenses,
-            [self.means[i] for i in kept],
+            [self.means[i] for i in some],
             self.spreads[kept],
             self.shapes[kept],
             np.searchsorted(columns, self.columns[kept]),
@@ -102,5 +104,6 @@ class ColumnLook:
         shapes, columns = (
             np.concatenate([getattr(p, name) for p in self.parts]) for name in ("shapes", "columns")
         )
-        shows = np.array([lens.shows for p in self.parts for lens in p.lenses], dtype=str)
+        lenses = [lens for p in self.parts for lens in p.lenses]
+        shows = np.array([lens.shows for lens in lenses for _ in lens.gains.T], dtype=str)
         return ColumnDraws(np.concatenate(found), shapes, columns, shows)

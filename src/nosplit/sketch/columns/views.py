@@ -12,7 +12,7 @@ from nosplit._support.types import Array
 from nosplit.sketch.bins import ColumnBins, bin_scores, dependent_pairs, fit_pooled
 from nosplit.sketch.cells import Sketched, units_of
 from nosplit.sketch.columns.look import ColumnLook
-from nosplit.sketch.lenses import ColumnView, column_lenses, pair_lenses
+from nosplit.sketch.lenses import ColumnView, column_lenses, of_lenses, pair_lenses
 from nosplit.sketch.maps import MOST_PAIRS, STEP
 from nosplit.sketch.rows import RowDraws, column_views, pair_view, places_of
 from nosplit.sketch.swaps import Swaps
@@ -113,7 +113,7 @@ def _numbered_pairs(
     for pair in sorted({pair for pair in both if pair[0] != pair[1]}):
         own = [lens for lens, label in zip(view.lenses, both, strict=True) if label == pair]
         lenses += own
-        which += [len(labels)] * sum(lens.gains.shape[1] for lens in own)
+        which += of_lenses([len(labels)] * len(own), own).tolist()
         labels.append(pair)
     return [ColumnView(view.units, lenses, np.array(which))] if lenses else []
 
