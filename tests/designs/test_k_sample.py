@@ -172,3 +172,13 @@ def test_a_hundred_samples_have_an_overall_test():
     res = k_sample_test(samples, follow_up=False, **QUICK)
     assert (len(res.names), res.comparisons) == (100, ())
     assert nosplit.plan(n=600, test="k_sample", samples=100).n_units == 600
+
+
+def test_series_that_are_too_short_are_refused_iv():
+    """Three series of thirty rows that remember ten: what is left of them is a row each."""
+    rng = np.random.default_rng(0)
+    walks = [np.cumsum(rng.normal(size=(30, 1)), axis=0) for _ in range(3)]
+    with pytest.raises(InputError, match="two_sample_test, which exchanges blocks of rows"):
+        k_sample_test(walks)
+    for _ in range(20):
+        k_sample_test(list(rng.normal(size=(3, 20, 1))), follow_up=False, rng=0, **QUICK)

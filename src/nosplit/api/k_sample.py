@@ -50,11 +50,13 @@ def k_sample_test(
     The overall test permutes the labels of all rows, and is exact over those draws if rows are
     independent. Where they depend on those before them, one in so many is used that these do not;
     the result is then approximate, its calibration is "thinned", and there is a
-    `DependentRowsWarning` (none where few rows only look a little alike). Every pair of samples is
-    then compared, or every sample with a control, each by draws that exchange these two samples
-    only. p-values are adjusted so that the probability of naming any two samples that are alike is
-    at most the level: by closed testing for up to five samples, by Holm's rule with as many draws
-    as that needs for more.
+    `DependentRowsWarning` (none where few rows only look a little alike). Samples of twenty rows
+    and more of which that would leave one are refused.
+
+    Every pair of samples is then compared, or every sample with a control, each by draws that
+    exchange these two samples only. p-values are adjusted so that the probability of naming any two
+    samples that are alike is at most the level: by closed testing for up to five samples, by Holm's
+    rule with as many draws as that needs for more.
 
     Parameters
     ----------

@@ -24,6 +24,9 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
 __all__ = ["SeveralSamples", "several_samples", "split_rows"]
 
+# Rows from which independent ones are not taken for a series that is too short.
+FEWEST_REFUSED = 20
+
 
 @dataclass(frozen=True, eq=False)
 class SeveralSamples:
@@ -73,11 +76,21 @@ class SeveralSamples:
         return int(self.rows[0].shape[1])
 
     def far_apart(self) -> SeveralSamples:
-        """The same of rows that do not depend on those before them."""
+        """The same of rows that do not depend on those before them.
+
+        Samples of twenty rows and more that leave one of them are refused.
+        """
         likeness = likeness_of(*self.rows)
         lag = max(map(correlated_rows, self.rows))
         least = int(self.sizes.min())
-        step = max(1, min(rows_apart(lag, likeness, n=least, fewest=2), least // 2))
+        step = rows_apart(lag, likeness, n=least, fewest=1)
+        if 2 * step > least >= FEWEST_REFUSED and (lag or likeness.suspected):
+            raise InputError(
+                "`samples` have rows that depend on those before them, or look as if they did, and "
+                f"only one in {step} might not: of the {least} of the smallest that leaves one. "
+                "Compare two with two_sample_test, which exchanges blocks of rows."
+            )
+        step = max(1, min(step, least // 2))
         rows = [own[::step] for own in self.rows]
         gone = int(self.sizes.sum()) - sum(map(len, rows))
         return SeveralSamples(
