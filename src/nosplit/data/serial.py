@@ -52,10 +52,8 @@ MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5
 # many blocks there are at least if rows are only doubted.
 MEMORIES, MANY_BLOCKS = 3.5, 10
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
-# more than the second are left as they are; that of others has faded where it is the third, or
-# the last where all variables are suspected: that of few rows of a slow series seems smaller than
-# it is.
-THIN, HARMLESS, FADED, GONE = 2, 0.1, 0.05, 0.02
+# more than the second are left as they are; that of others has faded where it is the third.
+THIN, HARMLESS, FADED = 2, 0.1, 0.05
 # Lags at which sorted rows are told from short series, whose longest lag is no longer: together,
 # since one lag of so few rows says little.
 FIRST_LAGS = 4
@@ -205,7 +203,9 @@ def _chance(total: float, variance: float, third: float) -> float:
     return float(special.gammaincc(shape, max(0.0, shape + z * math.sqrt(shape))))
 
 
-def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> int:
+def rows_apart(
+    lag: int, *variables: Likeness, n: int = 0, fewest: int = 4, faded: float = FADED
+) -> int:
     """The distance of rows, of n, that do not depend on one another in all of the variables.
 
     They are known to up to a lag, or few rows of every variable look alike, as those of independent
@@ -215,7 +215,7 @@ def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> i
     Examples
     --------
     >>> rows_apart(4), rows_apart(0, Likeness(0.001, 0.5), n=60)
-    (8, 6)
+    (8, 5)
     """
     step = max(1, THIN * lag)
     if len(variables) == 1:
@@ -227,8 +227,7 @@ def rows_apart(lag: int, *variables: Likeness, n: int = 0, fewest: int = 4) -> i
     together = math.prod(min(max(own.correlation, 0.01), 0.99) for own in variables)
     if together <= HARMLESS:
         return step
-    left = GONE if all(own.suspected for own in variables) else FADED
-    return max(step, min(math.ceil(math.log(left) / math.log(together)), n // fewest))
+    return max(step, min(math.ceil(math.log(faded) / math.log(together)), n // fewest))
 
 
 def can_be_suspected(n: int, p: int) -> bool:

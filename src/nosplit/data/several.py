@@ -24,8 +24,10 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
 __all__ = ["SeveralSamples", "several_samples", "split_rows"]
 
-# Rows from which independent ones are not taken for a series that is too short.
-FEWEST_REFUSED = 20
+# Rows from which independent ones are not taken for a series that is too short. And what is left of
+# a correlation of neighbours where rows are suspected, as that of few rows of a slow series seems
+# smaller than it is.
+FEWEST_REFUSED, GONE = 20, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,8 @@ class SeveralSamples:
         likeness = likeness_of(*self.rows)
         lag = max(map(correlated_rows, self.rows))
         least = int(self.sizes.min())
-        step = rows_apart(lag, likeness, n=least, fewest=1)
+        faded = {"faded": GONE} if likeness.suspected else {}
+        step = rows_apart(lag, likeness, n=least, fewest=1, **faded)
         if 2 * step > least >= FEWEST_REFUSED and (lag or likeness.suspected):
             raise InputError(
                 "`samples` have rows that depend on those before them, or look as if they did, and "

@@ -604,3 +604,36 @@ def test_methods_and_repr():
     assert repr(acc) == shown
     assert acc.fix_kernels() == KERNELS
     assert isinstance(acc._state.blocks, BlockSums)
+
+
+def test_streams_that_are_doubted_are_drawn_twice(monkeypatch):
+    """In blocks as they are, and in longer ones: the larger p-value counts, without a warning."""
+    found = {}
+    for seed in range(4):
+        for doubt in (0.0, 1.0):
+            monkeypatch.setattr("nosplit.engines.streams.sketches.settling.DOUBT", doubt)
+            pairs = Sketch(cells=256, frequencies=4)
+            acc = fed(stream(rng=seed, pairs=pairs), *samples(2000, 2000, seed))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found[seed, doubt] = acc.result(flips=199)
+        plain, both = found[seed, 0.0], found[seed, 1.0]
+        assert (plain.calibration, both.calibration) == ("exact", "blocks")
+        assert both.pvalue >= plain.pvalue
+        assert both.n_units in (plain.n_units, -(-plain.n_units // 4))
+    assert any(found[seed, 1.0].n_units < found[seed, 0.0].n_units for seed in range(4))
+
+
+def test_streams_that_forget_fast_are_seldom_called_exact():
+    """Half of the series of 5,000 rows with φ = .5 were, and one in eleven was rejected."""
+    exact = hits = 0
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 77])
+        x, y = (lfilter([1.0], [1.0, -0.5], rng.normal(size=(5000, 2)), axis=0) for _ in "xy")
+        acc = TwoSampleAccumulator(rng=seed)
+        acc.update(x, y)
+        res = quietly(acc, flips=99)
+        exact += res.calibration == "exact"
+        hits += res.reject()
+    assert exact <= 12
+    assert at_most(hits, 24, 0.05, 1e-3)

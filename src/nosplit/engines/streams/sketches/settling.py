@@ -25,8 +25,9 @@ from nosplit.sketch.order import neighbours_alike
 __all__ = ["Settled", "outcome_of", "pairs_alike", "settle_blocks", "sides_alike", "slots_alike"]
 
 # How rare blocks as alike as these must be before they are taken to be dependent, and how common
-# afterwards, before merged ones are taken to be independent.
-FALSE_ALARM, AT_EASE = 1e-3, 0.2
+# afterwards, before merged ones are taken to be independent. And how rare before they are doubted:
+# then merged ones are drawn, too, and the larger p-value counts.
+FALSE_ALARM, AT_EASE, DOUBT = 1e-3, 0.2, 0.05
 # Dependence that is too weak to be seen still shows in the level: blocks are merged as many times
 # more as make them this much longer.
 MARGIN = 4
@@ -57,11 +58,15 @@ B = TypeVar("B", bound=Mergeable)
 
 @dataclass(frozen=True)
 class Settled(Generic[B]):
-    """Blocks to be drawn, whether neighbours were alike, and whether that is mended."""
+    """Blocks to be drawn, whether neighbours were alike, and whether that is mended.
+
+    `merged` are others to be drawn as well, where neighbours might be.
+    """
 
     blocks: B
     dependent: bool = False
     mended: bool = True
+    merged: B | None = None
 
     def caveats(self, of: str = "pairs in a row", drawn: str = "were swapped") -> list[Caveat]:
         """Caveats on rows that depend on earlier ones: what blocks hold, and what was done."""
@@ -95,14 +100,17 @@ def settle_blocks(
     be. Where it is known how long blocks must be `least`, they are merged until they are.
 
     Blocks are left as they are unless they are alike beyond doubt: then the test is exact. The
-    check itself adds at most its own rate of false alarms to the level.
+    check itself adds at most its own rate of false alarms to the level. Where they are doubted,
+    there are merged ones besides.
     """
     known = least > 1
     fewest = FEWEST_OF_SERIES if known and series(blocks) else FEWEST_BLOCKS
     while blocks.length < least and len(blocks) >= 2 * fewest:
         blocks = blocks.halved()
-    if alike(blocks) > FALSE_ALARM:
-        return Settled(blocks, known, blocks.length >= least)
+    found = alike(blocks)
+    if found > FALSE_ALARM:
+        merged = _merged(blocks) if found <= DOUBT and not known else None
+        return Settled(blocks, known, blocks.length >= least, merged)
     if series(blocks):
         fewest = FEWEST_OF_SERIES
     mended, margin = False, MARGIN
@@ -113,6 +121,15 @@ def settle_blocks(
         else:
             mended = alike(blocks) > AT_EASE
     return Settled(blocks, True, mended and margin == 1)
+
+
+def _merged(blocks: B) -> B | None:
+    """Blocks that are some times as long; None if there are too few of them."""
+    if len(blocks) < MARGIN * FEWEST_BLOCKS:
+        return None
+    for _ in range(MARGIN.bit_length() - 1):
+        blocks = blocks.halved()
+    return blocks
 
 
 def pairs_alike(blocks: BlockSums) -> float:
@@ -178,17 +195,22 @@ def outcome_of(
         least = MARGIN * blocks.length if whole else 1
         settled = settle_blocks(blocks, pairs_alike, sides_alike, least)
         blocks = settled.blocks
-        drawn = drawn_statistics(
-            blocks.sketch,
-            *(blocks.pairs if whole else blocks.cells),
-            flips=flips,
-            key=key,
-            owners=None if encoding is None else encoding.owners,
-            groups=len(blocks),
-        )
-    outcome = test_draws(drawn, method, "sketch")
+        both = [blocks] if settled.merged is None else [blocks, settled.merged]
+        each = [
+            drawn_statistics(
+                own.sketch,
+                *(own.pairs if whole else own.cells),
+                flips=flips,
+                key=key,
+                owners=None if encoding is None else encoding.owners,
+                groups=len(own),
+            )
+            for own in both
+        ]
+    tests = [(test_draws(drawn, method, "sketch"), drawn.n_units) for drawn in each]
+    outcome, n_units = max(tests, key=lambda test: test[0].log_pvalue)
     counts = np.stack([side.bins.sum(axis=0, dtype=np.float64) for side in blocks.cells])
     outcome = with_changes(outcome, blocks.sketch.bins, counts, encoding)
-    if settled.dependent:
+    if settled.dependent or settled.merged is not None:
         outcome = replace(outcome, calibration=BLOCKS)
-    return outcome.noting(settled.caveats()), drawn.n_units
+    return outcome.noting(settled.caveats()), n_units
