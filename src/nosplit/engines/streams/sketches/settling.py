@@ -109,7 +109,7 @@ def settle_blocks(
         blocks = blocks.halved()
     found = alike(blocks)
     if found > FALSE_ALARM:
-        merged = _merged(blocks) if found <= DOUBT and not known else None
+        merged = _longer_blocks(blocks) if found <= DOUBT and not known else None
         return Settled(blocks, known, blocks.length >= least, merged)
     if series(blocks):
         fewest = FEWEST_OF_SERIES
@@ -123,7 +123,7 @@ def settle_blocks(
     return Settled(blocks, True, mended and margin == 1)
 
 
-def _merged(blocks: B) -> B | None:
+def _longer_blocks(blocks: B) -> B | None:
     """Blocks that are some times as long; None if there are too few of them."""
     if len(blocks) < MARGIN * FEWEST_BLOCKS:
         return None
