@@ -21,6 +21,7 @@ from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
 __all__ = [
+    "FADED",
     "SUSPECTED_ROWS",
     "Likeness",
     "can_be_suspected",

@@ -625,7 +625,7 @@ def test_streams_that_are_doubted_are_drawn_twice(monkeypatch):
 
 
 def test_streams_that_forget_fast_are_seldom_called_exact():
-    """Half of the series of 5,000 rows with φ = .5 were, and one in eleven was rejected."""
+    """13 of these 24 series with φ = .5 were, before those that are doubted were drawn twice."""
     exact = hits = 0
     for seed in range(24):
         rng = np.random.default_rng([seed, 77])
@@ -635,5 +635,5 @@ def test_streams_that_forget_fast_are_seldom_called_exact():
         res = quietly(acc, flips=99)
         exact += res.calibration == "exact"
         hits += res.reject()
-    assert exact <= 12
+    assert exact <= 9
     assert at_most(hits, 24, 0.05, 1e-3)
