@@ -3,8 +3,9 @@
 The kinds are those of the default test of arrays: plain kernels learned together; kernels with
 flattened spectra learned together, and their largest; the best column; where all columns lie, and
 how wide they are; a little of all kernels and all columns; the best pair of up to twenty columns;
-and the shape of a single one. Each draw has a rank under each kind, and something of the ranks
-orders the draws: the place of the data among them is exact, whatever it is.
+the shape of a single one; and how far rows lie from the middle. Each draw has a rank under each
+kind, and something of the ranks orders the draws: the place of the data among them is exact,
+whatever it is.
 
     python -m benchmarks.choices.hedges --trials 40      # about half an hour on one core
 
@@ -38,15 +39,16 @@ KINDS = (
     "spread",
     "largest pair",
     "smooth",
+    "distance",
 )
 # How much the default test counts them, and the power of the ranks.
-WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 4.0, 4.0])[:, None], 0.75
-FIRST, SEVEN = np.arange(9)[:, None] < 5, np.arange(9)[:, None] < 7
+WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 4.0, 4.0, 2.0])[:, None], 0.75
+FIRST, SEVEN = np.arange(10)[:, None] < 5, np.arange(10)[:, None] < 7
 # Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
 WAYS = {
     "best rank": lambda p: -np.min(p, axis=0) - 1e-4 * np.sort(p, axis=0)[1],
     "five, equal weights": lambda p: np.sum(FIRST / p, axis=0),
-    "without pairs, shape": lambda p: np.sum(SEVEN * WEIGHTS * p**-POWER, axis=0),
+    "first seven": lambda p: np.sum(SEVEN * WEIGHTS * p**-POWER, axis=0),
     "equal weights": lambda p: np.sum(1.0 / p, axis=0),
     "weights": lambda p: np.sum(WEIGHTS / p, axis=0),
     "default": lambda p: np.sum(WEIGHTS * p**-POWER, axis=0),
@@ -93,6 +95,16 @@ def wave_tiles(rows):
             yield from ((gram(waves[:, j, :J]) * gram(waves[:, k, :J]), J * J) for J in scales)
 
 
+def distance_tile(rows):
+    """A kernel of how far rows lie from the middle: its normal scores, and their squares."""
+
+    def scores(values):
+        z = special.ndtri((stats.rankdata(values, axis=0) - 0.5) / len(rows))
+        return z, (z * z - (z * z).mean(axis=0)) / (z * z).std(axis=0)
+
+    return gram(np.stack(scores(scores(rows)[1].sum(axis=1)), axis=1))
+
+
 def normal_scores(t, dof):
     """Standardised statistics as scores that are nearly normal, by their gamma laws."""
     spread = 2.0 / (9.0 * dof)
@@ -100,7 +112,7 @@ def normal_scores(t, dof):
 
 
 def kinds(x, y, flips: int, rng) -> np.ndarray:
-    """The kinds of evidence under every draw, (9, F), the data first; 0 where one has nothing."""
+    """The kinds of evidence under every draw, (10, F), the data first; 0 where one has nothing."""
     rows = np.concatenate([x, y])
     width = median(rows)
     shared = Shared("tile", rows, rows)
@@ -108,13 +120,14 @@ def kinds(x, y, flips: int, rng) -> np.ndarray:
     finer = [shared.values(Gaussian(factor * width)) for factor in (0.5, 0.125)]
     flat = [flattened(K, g) for K in finer for g in REGULARISATIONS]
     by_column = list(zip(*column_tiles(rows), strict=True))
-    waves = list(wave_tiles(rows))
+    waves, far = list(wave_tiles(rows)), distance_tile(rows)
     d, e, p = len(plain), len(plain) + len(flat), x.shape[1]
-    tiles = [*plain, *flat, *(K for own in by_column for K in own), *(K for K, _ in waves)]
+    tiles = [*plain, *flat, *(K for own in by_column for K in own), *(K for K, _ in waves), far]
     tau, cov = swapped(tiles, flips, rng)
     learned, _, mean = Adaptive().evidence(tau[:, :d], cov[:d, :d])
     learned_flat, largest, _ = Adaptive().evidence(tau[:, d:e], cov[d:e, d:e])
-    t, fine = np.split((tau / np.sqrt(np.diagonal(cov)))[:, e:], [3 * p], axis=1)
+    parts = np.split((tau / np.sqrt(np.diagonal(cov)))[:, e:], [3 * p, 3 * p + len(waves)], axis=1)
+    t, fine, distance = parts
     t = t.reshape(len(tau), 3, p)
     broad = sum((part - part.mean()) / part.std() for part in (mean, t[:, 0].mean(axis=1)))
     place, spread = t[:, 1].mean(axis=1), t[:, 2].mean(axis=1)
@@ -122,7 +135,7 @@ def kinds(x, y, flips: int, rng) -> np.ndarray:
     if waves:
         shown[int(p == 1)] = normal_scores(fine, np.array([dof for _, dof in waves])).max(axis=1)
     seven = learned, learned_flat, largest, t.max(axis=(1, 2)), broad, place, spread
-    return np.stack([*seven, *shown])
+    return np.stack([*seven, *shown, distance[:, 0] * (p > 1)])
 
 
 def shares(evidence: np.ndarray) -> np.ndarray:

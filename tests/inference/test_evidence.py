@@ -33,6 +33,7 @@ def drawn_of(shows, columns, *, flips=400, seed=0, n_units=200):
         flat_tau=rng.normal(size=(flips, 2)),
         flat_cov=np.eye(2),
         columns=own,
+        distances=rng.normal(size=flips) if len(set(columns)) > 1 and shows[0] else None,
     )
 
 
@@ -67,13 +68,13 @@ def test_weights_by_size_and_by_categories():
 
     at_200 = weights(numbers, 200)
     # What one of two columns shows counts a third of what one of six does.
-    few = {"largest column": 1.0 / 3.0}
+    few = {"largest column": 1.0 / 3.0, "spread": 0.5}  # distances show spreads, too
     assert at_200 == {kind: WEIGHTS[kind] * few.get(kind, 1.0) for kind in kinds}
     sizes = {
         10: {"place": 3.0, "spread": 3.0, "learned": 20**0.25, "broad": 20**0.25},
         50: {"place": 3.0, "spread": 8**0.5, "learned": 2**0.5, "broad": 2**0.5},
-        400: dict.fromkeys(("broad", "place", "spread"), 0.5),
-        10**6: dict.fromkeys(("broad", "place", "spread"), 0.3),
+        400: dict.fromkeys(("broad", "place", "spread", "distance"), 0.5),
+        10**6: dict.fromkeys(("broad", "place", "spread", "distance"), 0.3),
     }
     for n, times in sizes.items():
         other = weights(numbers, n)
@@ -119,6 +120,7 @@ def test_any_draw_may_have_been_the_data(shows, columns, n_units):
         tau=drawn.tau[turned],
         flat_tau=drawn.flat_tau[turned],
         columns=replace(drawn.columns, values=drawn.columns.values[turned]),
+        distances=None if drawn.distances is None else drawn.distances[turned],
     )
     np.testing.assert_array_equal(np.exp(-rank_all(Adaptive(), other).values), own[turned])
 
@@ -132,7 +134,13 @@ def p_values(change, *, n, p, trials, seed):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change"), [("place", lambda y: y + 0.2), ("spread", lambda y: y * 1.15)]
+    ("kind", "change"),
+    [
+        ("place", lambda y: y + 0.2),
+        ("spread", lambda y: y * ([1.2, 1.0 / 1.2] * 5)),
+        ("distance", lambda y: y * 1.15),
+        ("distance", lambda y: y * np.random.default_rng(0).choice([0.8, 1.2], (len(y), 1))),
+    ],
 )
 def test_what_is_a_little_everywhere_shows_in_its_kind(kind, change, monkeypatch):
     """The same samples and draws, with the kind of evidence and without it."""

@@ -93,6 +93,7 @@ def test_swaps_change_signs_only(law):
     np.testing.assert_array_equal(first.columns.values, other.columns.values)
     np.testing.assert_array_equal(first.columns.shapes, other.columns.shapes)
     np.testing.assert_array_equal(first.pairs.values, other.pairs.values)
+    np.testing.assert_array_equal(first.distances, other.distances)
     np.testing.assert_allclose(first.flat_cov, other.flat_cov, rtol=1e-12)
 
 
@@ -107,6 +108,7 @@ def test_relabelling_changes_labels_only():
     np.testing.assert_allclose(first.flat_tau, other.flat_tau, atol=1e-12)
     np.testing.assert_allclose(first.columns.values, other.columns.values, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(first.pairs.values, other.pairs.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(first.distances, other.distances, rtol=1e-12, atol=1e-9)
 
 
 @pytest.mark.parametrize("law", TINY)

@@ -129,6 +129,8 @@ def _all_statistics(drawn: DrawnStatistics) -> Iterator[Array]:
     for part in (drawn.columns, drawn.pairs):
         if part is not None:
             yield part.values
+    if drawn.distances is not None:
+        yield drawn.distances
 
 
 def _check_drawn(drawn: DrawnStatistics) -> None:

@@ -98,6 +98,7 @@ class Seen(NamedTuple):
     flat_cov: Array
     columns: ColumnDraws | None
     pairs: ColumnDraws | None
+    distances: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,8 @@ class DrawnStatistics:
         The same of kernels with flattened spectra; s = 0 if there are none.
     columns, pairs : ColumnDraws or None
         What single columns show, and pairs of columns.
+    distances : array, shape (F,), or None
+        What distances of rows from the middle show, about its mean.
     """
 
     tau: Array
@@ -126,6 +129,7 @@ class DrawnStatistics:
     flat_cov: Array = field(default_factory=lambda: np.zeros((0, 0)))
     columns: ColumnDraws | None = None
     pairs: ColumnDraws | None = None
+    distances: Array | None = None
 
     def of_kernels(self) -> DrawnStatistics:
         """The statistics of the plain kernels alone."""

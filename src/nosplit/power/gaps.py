@@ -1,8 +1,9 @@
 """All that the default test looks at, from the cells of a pilot, for samples of any size.
 
-Kernels, plain and flattened, single columns and pairs of columns are squared lengths of one sum:
-of what rows of x and of y differ by, in features and in bins. Over n rows of either that sum is
-√n (√n μ + ε), and nearly normal; the noise ε is that of the pilot's cells, and μ its mean gap.
+Kernels, plain and flattened, single columns, pairs of columns and distances from the middle are
+squared lengths of one sum: of what rows of x and of y differ by, in features and in bins. Over n
+rows of either that sum is √n (√n μ + ε), and nearly normal; the noise ε is that of the pilot's
+cells, and μ its mean gap.
 Every length of a mean gap has noise in it, so each is shortened by what noise adds on average, and
 all of them together are made as long as pilots like this one suggest: those whose strongest
 evidence would be like the observed one.
@@ -32,6 +33,7 @@ from nosplit.sketch.lenses import (
     ColumnView,
     KernelView,
     column_lenses,
+    distance_views,
     kernel_view,
     of_lenses,
     pair_lenses,
@@ -56,7 +58,7 @@ LEAST_KEPT, NOTHING = 0.05, 1e-9
 # Axes of a kernel that are shortened together.
 TOGETHER = 16
 
-Views = tuple[KernelView, ColumnView, ColumnView]
+Views = tuple[KernelView, ColumnView, ColumnView, list[ColumnView]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +196,10 @@ def gaps_of(
     x, y = sums
     features, bins = x.features - y.features, x.bins - y.bins
     views = _views_of(sketch, encoding, features, bins, x.bins + y.bins)
-    looked_at: list[tuple[View, Any]] = list(zip(views, (features, bins, features), strict=True))
+    looked_at: list[tuple[View, Any]] = list(
+        zip(views[:3], (features, bins, features), strict=True)
+    )
+    looked_at += zip(views[3], (bins, features), strict=False)
     seen = [[lens.along(gaps.sum(axis=0)) for lens in view.lenses] for view, gaps in looked_at]
     shorter = [
         [_without_noise(gap, view.units, lens) for gap, lens in zip(own, view.lenses, strict=True)]
@@ -211,7 +216,7 @@ def gaps_of(
 def _views_of(
     sketch: SketchMap, encoding: Encoding | None, features: Any, bins: Any, pooled: Any
 ) -> Views:
-    """Gaps of cells about their mean, as kernels, columns and pairs of columns look at them.
+    """Gaps of cells about their mean, as kernels, columns, pairs and distances look at them.
 
     Half of the cells tell how spectra are flattened, the others how large the noise is: along
     small axes, those that told them would make it too small.
@@ -227,6 +232,7 @@ def _views_of(
         replace(view, units=waves),
         ColumnView(counts, [lens for own in by_column for lens in own], which),
         ColumnView(waves, pairs, of_lenses(range(len(pairs)), pairs)),
+        distance_views(sketch, waves, counts, pooled.sum(axis=0, dtype=np.float64)),
     )
 
 

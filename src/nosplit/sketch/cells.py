@@ -21,6 +21,7 @@ from nosplit.sketch.lenses import (
     ColumnView,
     KernelView,
     column_lenses,
+    distance_views,
     kernel_view,
     of_lenses,
     pair_lenses,
@@ -183,6 +184,7 @@ def sketch_statistics(
         kernel_view(sketch.features, draws, features),
         ColumnView(bins, [lens for own in by_column for lens in own], which),
         ColumnView(features, pairs, of_lenses(range(len(pairs)), pairs), both),
+        distance_views(sketch, features, bins, pooled),
         workers=workers,
         see=see,
     )
@@ -193,6 +195,7 @@ def statistics_under(
     kernels: KernelView,
     columns: ColumnView | None = None,
     pairs: ColumnView | None = None,
+    distances: Sequence[ColumnView] = (),
     *,
     workers: int | None = None,
     see: See | None = None,
@@ -207,13 +210,15 @@ def statistics_under(
         Numbers of all cells that kernels look at.
     columns, pairs : ColumnView, optional
         Numbers of all cells that show single columns, and pairs of them.
+    distances : sequence of ColumnView
+        Numbers that show how far rows lie from the middle.
     workers : int, optional
         Threads; all cores by default.
     see : callable, optional
         Finds what all views show under all draws somewhere else than in memory: from the draws,
         the views and the means of what they show.
     """
-    views: list[View] = [kernels, *(v for v in (columns, pairs) if v)]
+    views: list[View] = [kernels, *(v for v in (columns, pairs, *distances) if v)]
     means = [[means_of(draws, view.units, lens) for lens in view.lenses] for view in views]
     shown = see_all(draws, views, means, workers) if see is None else see(draws, views, means)
     values = dict(zip(map(id, views), shown, strict=True))
@@ -226,6 +231,7 @@ def statistics_under(
         None if view is None else column_draws(draws, view, values[id(view)])
         for view in (columns, pairs)
     )
+    apart = [column_draws(draws, view, values[id(view)]).values[:, 0] for view in distances]
     return DrawnStatistics(
         tau[:, plain],
         cov[np.ix_(plain, plain)],
@@ -235,6 +241,7 @@ def statistics_under(
         cov[np.ix_(flat, flat)],
         single,
         together,
+        np.sum(apart, axis=0) if apart else None,
     )
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
 from nosplit.pairs.statistics import CUMULATIVE, FINE, PLACE, SMOOTH, SPREAD
+from nosplit.sketch.columns.distances import FEWEST, normal_axes
 from nosplit.sketch.columns.waves import cosines
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.swaps import CellDraws
@@ -22,6 +22,7 @@ __all__ = [
     "ColumnView",
     "KernelView",
     "column_lenses",
+    "distance_views",
     "in_steps",
     "kernel_view",
     "lenses_of_bins",
@@ -156,6 +157,37 @@ def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> 
     return found
 
 
+def distance_views(
+    sketch: SketchMap, features: CellUnits, bins: CellUnits, pooled: Array
+) -> list[ColumnView]:
+    """Views on how far rows lie from the middle: on average, and how much that varies.
+
+    The widths of all columns of numbers, added up; and how much any two of them are far from their
+    middles together: products of the waves that tell the middle of a column from its ends. None if
+    fewer than two columns tell.
+    """
+    ends = np.cumsum([len(own) for own in sketch.bins])
+    numbers = [j for j, own in enumerate(sketch.bins) if not own.categories]
+    where, axes = [], []
+    for j in numbers:
+        counts = pooled[ends[j] - len(sketch.bins[j]) : ends[j]]
+        if np.count_nonzero(counts) >= FEWEST:
+            where.append(np.arange(ends[j] - len(counts), ends[j]))
+            axes.append(normal_axes(counts / counts.sum())[1])
+    if len(where) < 2:
+        return []
+    of_numbers = np.isin(sketch.products, numbers).all(axis=1)  # their first two waves
+    both = sketch.first_product + 4 * np.flatnonzero(of_numbers) + 3
+    parts = [(bins, np.concatenate(where), np.concatenate(axes)), (features, both, 1.0)]
+    return [
+        ColumnView(
+            units, [Lens(at, (units.steps[at] * axis)[:, None], np.ones((1, 1)))], np.array([0])
+        )
+        for units, at, axis in parts
+        if len(at)
+    ]
+
+
 def of_lenses(names: Sequence[int], lenses: Sequence[Lens]) -> NDArray[np.int64]:
     """The names of what lenses look at, for each of their statistics."""
     return np.repeat(np.asarray(names, np.int64), [lens.gains.shape[1] for lens in lenses])
@@ -195,16 +227,10 @@ def lenses_of_bins(
 def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> list[Lens]:
     """Lenses on place and spread, together and each by itself.
 
-    Scores of a normal law (van der Waerden), and of their squares: what moves or widens a whole
-    column shows in one number each, where bins spread it over many.
+    Normal scores, and their squares: what moves or widens a whole column shows in one number each,
+    where bins spread it over many.
     """
-    middle = np.cumsum(share) - share / 2.0
-    score = special.ndtri(np.clip(middle, 1e-9, 1.0 - 1e-9))
-    axes = []
-    for values in (score, score * score):
-        values = values - share @ values
-        size = np.sqrt(share @ (values * values))
-        axes.append(values / size if size > 0 else values)
+    axes = normal_axes(share)
     both = Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
     each = zip(axes, (PLACE, SPREAD), strict=True)
     return [both, *(Lens(where, axis[:, None], np.ones((1, 1)), name) for axis, name in each)]

@@ -26,6 +26,7 @@ from nosplit.sketch.bins import (
     fit_pooled,
 )
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
+from nosplit.sketch.columns.distances import distance_axes, distances_of
 from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
 from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
 from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
@@ -102,7 +103,8 @@ def look_under(
         places = places_of(pooled, bins)
         columns = _column_statistics(draws, bins, places, names)
         pairs = _pair_statistics(draws, bins, places, names)
-    return Seen(tau, cov, columns, pairs)
+        distances = _distance_statistics(draws, pooled[:, numbers])
+    return Seen(tau, cov, columns, pairs, distances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,3 +318,16 @@ def _pair_products(
     own = np.stack([scores[j][at] for j, at in enumerate(places.T)], axis=1)
     left, right = own[:, [j for j, _ in both]], own[:, [k for _, k in both]]
     return draws.units((left[:, :, :, None] * right[:, :, None, :]).reshape(len(own), -1))
+
+
+# -- distances from the middle -----------------------------------------------------------------
+
+
+def _distance_statistics(draws: KnownDraws, rows: Array) -> Array | None:
+    """Look at how far rows lie from the middle; None if no two columns tell."""
+    distances = distances_of(rows)
+    if distances is None:
+        return None
+    _, at, repeats = np.unique(distances, return_inverse=True, return_counts=True)
+    units = draws.units(distance_axes(repeats)[at])
+    return draws.see(units, lenses_in_turn(units.steps, [np.ones((2, 1))]))[:, 0]

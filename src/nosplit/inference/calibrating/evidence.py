@@ -2,7 +2,8 @@
 
 Each draw has its ranks under several kinds of evidence: kernels learned together; kernels with
 flattened spectra, learned together and one by one; single columns; pairs of columns; places and
-spreads of all columns; the shape of a single one; and a little of everything. Whatever is made of
+spreads of all columns; distances of rows from the middle; the shape of a single column; and a
+little of everything. Whatever is made of
 the ranks, the place of the data among its draws is exact.
 """
 
@@ -43,6 +44,8 @@ BITS = 40
 # is of few numbers counts less the more units there are, within bounds. (That was added after a
 # problem whose power is reported: docs/measured/power.md.) How much the fewer units there are,
 # powers say. What one of few columns shows, kernels see, too: it counts less the fewer there are.
+# Where columns widen together, distances from the middle show it better than spreads, which count
+# half beside them.
 WEIGHTS = {
     "learned": 6.0,
     "learned, flattened": 4.0,
@@ -52,10 +55,13 @@ WEIGHTS = {
     "broad": 4.0,
     "place": 6.0,
     "spread": 2.0,
+    "distance": 2.0,
     "smooth": 4.0,
 }
 WITH_CATEGORIES = {"largest column": 8.0, "largest pair": 6.0}
-SIMPLE, SOME_UNITS, LEAST, MOST = ("broad", "place", "spread"), 200, 0.3, 3.0
+SIMPLE = ("broad", "place", "spread", "distance")
+SOME_UNITS, LEAST, MOST = 200, 0.3, 3.0
+BESIDE_DISTANCES = 0.5
 WITH_FEW = {
     "place": 1.0,
     "spread": 0.75,
@@ -146,10 +152,10 @@ def kinds_of(
 
     A learned combination of kernels, one of kernels with flattened spectra, the best of these, the
     best column, the best pair of columns, where all columns of numbers lie and how wide they are,
-    and a broad difference, a little in every kernel and every column. A single column needs fewer:
-    with it, flattened kernels and bins are of one kind; its shape is another. Tails of columns, and
-    what is a little, are told by the draws themselves, or by those of the null law that they are to
-    be ranked among (`like`).
+    how far rows lie from the middle, and a broad difference, a little in every kernel and every
+    column. A single column needs fewer: with it, flattened kernels and bins are of one kind; its
+    shape is another. Tails of columns, and what is a little, are told by the draws themselves, or
+    by those of the null law that they are to be ranked among (`like`).
     """
     learned, best, broad = method.evidence(drawn.tau, drawn.cov)
     kinds, columns = {"learned": learned}, drawn.columns
@@ -180,6 +186,8 @@ def kinds_of(
         kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = drawn.pairs.scores.max(axis=1)
+    if drawn.distances is not None:
+        kinds["distance"] = drawn.distances
     return kinds
 
 
@@ -196,6 +204,8 @@ def joining_of(kinds: Collection[str], drawn: DrawnStatistics, n_units: int) -> 
         times = {kind: min(share**power, MOST) for kind, power in WITH_FEW.items()}
     else:
         times = dict.fromkeys(SIMPLE, max(share, LEAST))
+    if "distance" in kinds:
+        times["spread"] = BESIDE_DISTANCES * times.get("spread", 1.0)
     if numbers.all():
         times["largest column"] = min(1.0, len(np.unique(varying)) / SOME_COLUMNS)
     counts = [weights[kind] * times.get(kind, 1.0) for kind in kinds]

@@ -26,6 +26,13 @@ from nosplit.sketch.bins import (
     joined_bins,
     number_of_bins,
 )
+from nosplit.sketch.columns.distances import (
+    COLUMNS,
+    FEWEST,
+    STEPS,
+    distance_axes,
+    squares,
+)
 from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
 from nosplit.sketch.lenses import in_steps, lenses_of_bins
 from nosplit.sketch.rows import (
@@ -83,11 +90,13 @@ def look_under_draws(
     p = pooled.shape[1]
     names = range(p) if owners is None else owners
     numbers = [j for j in range(p) if j not in set(categorical)]
-    tau, cov = _spectral_looks(looks, pooled[:, numbers] if categorical else pooled)
+    own = pooled[:, numbers] if categorical else pooled
+    tau, cov = _spectral_looks(looks, own)
     bins = _fit(pooled, set(categorical))
     places = _places(pooled, bins)
     columns = _column_looks(looks, bins, places, names)
-    return Seen(tau, cov, columns, _pair_looks(looks, bins, places, names))
+    pairs = _pair_looks(looks, bins, places, names)
+    return Seen(tau, cov, columns, pairs, _distance_looks(looks, own))
 
 
 def _spectral_looks(looks: Looks, pooled: torch.Tensor) -> tuple[Array, Array]:
@@ -209,3 +218,36 @@ def _pair_looks(
         which = np.arange(len(both))
     found = looks.columns(units, lenses, which.tolist())
     return replace(found, both=[(names[j], names[k]) for j, k in both])
+
+
+def _distance_looks(looks: Looks, rows: torch.Tensor) -> Array | None:
+    """Look at how far rows lie from the middle; None if no two columns tell."""
+    distances = _distances(rows)
+    if distances is None:
+        return None
+    _, at, repeats = distances.unique(return_inverse=True, return_counts=True)
+    axes = torch.from_numpy(distance_axes(repeats.cpu().numpy())).to(rows.device)
+    units = looks.units(axes[at])
+    lenses = lenses_in_turn(units.steps, [np.ones((2, 1))])
+    return looks.see(units, lenses, looks.means(units, lenses))[:, 0]
+
+
+def _distances(rows: torch.Tensor) -> torch.Tensor | None:
+    """As `distances_of`, on a device."""
+    n = len(rows)
+    known = torch.from_numpy(squares(n)).to(rows.device)
+    place = torch.arange(n, device=rows.device)[:, None]
+    total, telling = torch.zeros(n, dtype=torch.float64, device=rows.device), 0
+    for part in rows.split(COLUMNS, dim=1):
+        ordered, order = part.sort(dim=0)
+        new, ends = ordered[1:] != ordered[:-1], torch.ones_like(order[:1], dtype=torch.bool)
+        first = torch.where(torch.cat([ends, new]), place, 0).cummax(dim=0).values
+        last = torch.where(torch.cat([new, ends]), place, n - 1)
+        values = known[first + last.flip(0).cummin(dim=0).values.flip(0) + 1]
+        values = values - values.mean(dim=0)
+        size = values.square().mean(dim=0).sqrt()
+        own = (new.sum(dim=0) >= FEWEST - 1) & (size > 0.0)
+        steps = torch.round(values * torch.where(own, STEPS / size, 0.0))
+        total += torch.empty_like(steps).scatter_(0, order, steps).sum(dim=1)
+        telling += int(own.sum())
+    return total if telling > 1 else None
