@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
+from nosplit._support.ranks import shares
 from nosplit._support.types import Array, Index
 
 __all__ = [
@@ -239,7 +240,7 @@ def can_be_suspected(n: int, p: int) -> bool:
 def _waves_in_order(rows: NDArray[Any], along: bool) -> Array:
     """A wave of the ranks of every column, standardised, (n, p); 0 for columns that are sorted."""
     n = len(rows)
-    waves = _waves(rows, np.arange(n))[:, 0].T
+    waves = _waves(rows, 1)[:, 0].T
     waves = waves - waves.mean(axis=0)
     spread = np.sqrt(np.mean(waves * waves, axis=0))
     waves = np.divide(waves, spread, out=np.zeros_like(waves), where=spread > 1e-12)
@@ -320,7 +321,7 @@ def _last_lag(rows: NDArray[Any], places: Index, lags: Index, sure: float) -> in
 
     `places` are those of the rows, and of the rows at each lag from them, (rows, 1 + lags).
     """
-    waves = _waves(rows, places[:, 0])
+    waves = _waves(rows)
     alike, skew = _likeness(waves[..., places[:, :2].T])
     # Where a value is rare, chance puts two of them side by side more often than a normal law says.
     squared = sure**2 - 1.0 / len(places)
@@ -352,30 +353,22 @@ def _sorted_column(column: NDArray[Any], places: Index, later: int = 1) -> bool:
     values = column[places]
     if _sorted(values[:, 0], values[:, 1]):
         return True
-    waves = _waves(column[:, None], places[:, 0])
+    waves = _waves(column[:, None])
     likeness = _likeness(waves[..., places.T])[0][0]
     first = likeness[np.argmax(np.abs(likeness[:, 0]))]
     chance = (1.0 - first[0]) / np.sqrt(len(values))  # what weak likeness is uncertain by
     kept = float(np.mean(first[-later:]))
     if not (first[0] > 0.0 and kept > KEPT * first[0] - chance / np.sqrt(later)):
         return False
-    rank = _ranks(column, places[:, 0])[places[:, :3]]
+    rank = shares(column[:, None])[:, 0][places[:, :3]]
     one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
     down = _down(values[:, 0], values[:, 1])
     return bool(two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(values))
 
 
-def _ranks(column: NDArray[Any], first: Index) -> Array:
-    """Places of values among those of some rows, as shares of their number."""
-    pool = np.sort(column[first])
-    low, high = (np.searchsorted(pool, column, side) for side in ("left", "right"))
-    return np.asarray((low + high) / (2.0 * len(pool)))
-
-
-def _waves(rows: NDArray[Any], first: Index) -> Array:
-    """Two waves of the ranks of every column among those of some rows, (p, 2, n)."""
-    ranks = np.stack([_ranks(column, first) for column in rows.T])
-    return np.cos(np.pi * np.array([1.0, 2.0])[:, None] * ranks[:, None])
+def _waves(rows: NDArray[Any], count: int = 2) -> Array:
+    """The first waves of the ranks of every column, one or two, (p, count, n)."""
+    return np.cos(np.pi * np.arange(1.0, count + 1.0)[:, None] * shares(rows).T[:, None])
 
 
 def _likeness(waves: Array) -> tuple[Array, Array]:

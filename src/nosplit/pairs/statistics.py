@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 
 __all__ = [
@@ -20,12 +21,29 @@ __all__ = [
     "ColumnDraws",
     "DrawnStatistics",
     "Seen",
+    "own_tails",
 ]
 
 # What statistics show of a column: shares of rows below thresholds, or in bins; where a column of
 # numbers lies, and how wide it is; and its shape, where it is the only one.
 CUMULATIVE, FINE, PLACE, SPREAD = "cumulative", "fine", "place", "spread"
 SMOOTH = "smooth"
+# Share of the draws that tell how much a column has in its tail.
+TAIL = 0.1
+
+
+def own_tails(scores: Array, null: Array) -> Array:
+    """Scores as -log of the probability of as much, by the tail that each column has.
+
+    The best of several statistics has more in its tail than a normal score. How many times as
+    much, draws of the null law tell: all of them, that of the data included, so that no swap
+    changes it.
+    """
+    tails = special.log_ndtr(-null)
+    count = max(1, round(TAIL * len(null)))
+    from_here = np.partition(tails, count - 1, axis=0)[count - 1]
+    share = np.count_nonzero(tails <= from_here, axis=0) / len(null)
+    return np.asarray(from_here - np.log(share) - special.log_ndtr(-scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +104,17 @@ class ColumnDraws:
         law (Wilson and Hilferty), which is nearly normal.
         """
         root, spread = np.sqrt(self.shapes), 1.0 / (9.0 * self.shapes)
-        size = np.cbrt(np.maximum(1.0 + self.values / root, 0.0))
-        scores = (size - (1.0 - spread)) / np.sqrt(spread)
+        scores = self.values / root
+        scores += 1.0
+        np.cbrt(np.maximum(scores, 0.0, out=scores), out=scores)
+        scores -= 1.0 - spread
+        scores /= np.sqrt(spread)
         return np.asarray(np.maximum.reduceat(scores, self.starts, axis=1))
+
+    @cached_property
+    def tails(self) -> Array:
+        """Scores by the tail that each column has under the draws."""
+        return own_tails(self.scores, self.scores)
 
 
 class Seen(NamedTuple):

@@ -32,7 +32,7 @@ from nosplit.sketch.cells import Means, View, statistics_under
 from nosplit.sketch.lenses import (
     ColumnView,
     KernelView,
-    column_lenses,
+    column_view,
     distance_views,
     kernel_view,
     of_lenses,
@@ -222,17 +222,15 @@ def _views_of(
     small axes, those that told them would make it too small.
     """
     (fitted, waves), (_, counts) = _halves(features), _halves(bins)
-    by_column = column_lenses(sketch, counts, pooled.sum(axis=0, dtype=np.float64))
-    owners = range(sketch.p) if encoding is None else encoding.owners
-    which = np.array([j for j, own in zip(owners, by_column, strict=True) for _ in own])
+    in_bins = pooled.sum(axis=0, dtype=np.float64)
     pairs = pair_lenses(sketch, waves)
     count = len(fitted.values)
     view = kernel_view(sketch.features, Swaps(count, count, 1, 0), fitted)
     return (
         replace(view, units=waves),
-        ColumnView(counts, [lens for own in by_column for lens in own], which),
+        column_view(sketch, counts, in_bins, None if encoding is None else encoding.owners),
         ColumnView(waves, pairs, of_lenses(range(len(pairs)), pairs)),
-        distance_views(sketch, waves, counts, pooled.sum(axis=0, dtype=np.float64)),
+        distance_views(sketch, waves, counts, in_bins),
     )
 
 

@@ -20,7 +20,7 @@ from nosplit.sketch.lenses import (
     CONSTANT,
     ColumnView,
     KernelView,
-    column_lenses,
+    column_view,
     distance_views,
     kernel_view,
     of_lenses,
@@ -174,15 +174,13 @@ def sketch_statistics(
     owners, workers, see
         As in `drawn_statistics`.
     """
-    by_column = column_lenses(sketch, bins, pooled)
     names = range(sketch.p) if owners is None else owners
-    which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
     pairs = pair_lenses(sketch, features)
     both = [(names[j], names[k]) for j, k in sketch.pairs.tolist()]
     return statistics_under(
         draws,
         kernel_view(sketch.features, draws, features),
-        ColumnView(bins, [lens for own in by_column for lens in own], which),
+        column_view(sketch, bins, pooled, owners),
         ColumnView(features, pairs, of_lenses(range(len(pairs)), pairs), both),
         distance_views(sketch, features, bins, pooled),
         workers=workers,
@@ -268,7 +266,7 @@ def column_draws(draws: CellDraws, view: ColumnView, values: Array) -> ColumnDra
     spreads, shapes = gamma_laws(draws, view.units, view.lenses)
     found = values / spreads
     found[:, ~np.isfinite(spreads)] = 0.0
-    shows = np.array([lens.shows for lens in view.lenses for _ in lens.gains.T], dtype=str)
+    shows = np.array([name for lens in view.lenses for name in lens.shown], dtype=str)
     return ColumnDraws(found, shapes, view.columns, shows, view.both)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "ColumnView",
     "KernelView",
     "column_lenses",
+    "column_view",
     "distance_views",
     "in_steps",
     "kernel_view",
@@ -133,6 +134,17 @@ def column_lenses(sketch: SketchMap, units: CellUnits, pooled: Array) -> list[li
     return found
 
 
+def column_view(
+    sketch: SketchMap, units: CellUnits, pooled: Array, owners: Sequence[int] | None = None
+) -> ColumnView:
+    """All lenses on bins; `owners` are the columns that columns of the rows belong to."""
+    by_column = column_lenses(sketch, units, pooled)
+    names = range(sketch.p) if owners is None else owners
+    lenses = [lens for own in by_column for lens in own]
+    of = [j for j, own in zip(names, by_column, strict=True) for _ in own]
+    return ColumnView(units, lenses, of_lenses(of, lenses))
+
+
 def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> list[Lens]:
     """For each pair of columns a lens on the products of their scores.
 
@@ -210,7 +222,7 @@ def lenses_of_bins(
     share = counts / max(counts.sum(), 1.0)
     live = share > 0
     single = np.where(live, 1.0 / np.sqrt(np.where(live, share, 1.0)), 0.0)
-    fine = Lens(where, single, np.ones((size, 1)), FINE)
+    fine = Lens(where, single, np.ones((size, 1)), (FINE,))
     if categories or np.count_nonzero(live) <= 2:
         return [fine]
     below = np.cumsum(share)
@@ -219,23 +231,21 @@ def lenses_of_bins(
     variance = below[chosen] * (1.0 - below[chosen])
     chosen, variance = chosen[variance > 0], variance[variance > 0]
     steps = (np.arange(size)[:, None] <= chosen) / np.sqrt(variance)
-    cumulative = Lens(where, steps, np.ones((len(chosen), 1)), CUMULATIVE)
-    found = [cumulative, fine, *_normal_scores(where, share)]
+    cumulative = Lens(where, steps, np.ones((len(chosen), 1)), (CUMULATIVE,))
+    found = [cumulative, fine, _normal_scores(where, share)]
     return [*found, _smooth(where, share)] if alone else found
 
 
-def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> list[Lens]:
-    """Lenses on place and spread, together and each by itself.
+def _normal_scores(where: NDArray[np.int64] | slice, share: Array) -> Lens:
+    """A lens on place and spread, together and each by itself.
 
     Normal scores, and their squares: what moves or widens a whole column shows in one number each,
     where bins spread it over many.
     """
-    axes = normal_axes(share)
-    both = Lens(where, np.stack(axes, axis=1), np.ones((2, 1)))
-    each = zip(axes, (PLACE, SPREAD), strict=True)
-    return [both, *(Lens(where, axis[:, None], np.ones((1, 1)), name) for axis, name in each)]
+    axes, gains = np.stack(normal_axes(share), axis=1), np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
+    return Lens(where, axes, gains, ("", PLACE, SPREAD))
 
 
 def _smooth(where: NDArray[np.int64] | slice, share: Array) -> Lens:
     """A lens on the first waves of ranks, which count alike (Neyman's smooth test)."""
-    return Lens(where, cosines(share, WAVES), np.ones((WAVES, 1)), SMOOTH)
+    return Lens(where, cosines(share, WAVES), np.ones((WAVES, 1)), (SMOOTH,))

@@ -28,7 +28,7 @@ from nosplit.sketch.bins import (
 from nosplit.sketch.cells import column_draws, covariance, look, mapped, means_of
 from nosplit.sketch.columns.distances import distance_axes, distances_of
 from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
-from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins
+from nosplit.sketch.lenses import ColumnView, in_steps, lenses_of_bins, of_lenses
 from nosplit.sketch.swaps import DRAWS, CellDraws, Swaps
 from nosplit.sketch.units import Array32, CellUnits, Lens, exact_units, lenses_in_turn
 
@@ -254,7 +254,7 @@ def column_views(
             )
             lenses += [in_steps(lens, units.steps[where]) for lens in found]
             which += [names[j]] * len(found)
-        yield ColumnView(units, lenses, np.array(which, dtype=np.int64))
+        yield ColumnView(units, lenses, of_lenses(which, lenses))
 
 
 def column_counts(

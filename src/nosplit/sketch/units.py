@@ -31,14 +31,19 @@ class Lens:
         Directions in which they are looked at; one number each for the numbers as they are.
     gains : array, shape (k, s)
         Weights of the squares along these directions, a column for each of s kernels.
-    shows : str
-        What it shows of a column, where that is told apart.
+    shows : tuple of str
+        What its statistics show of a column, where that is told apart.
     """
 
     where: NDArray[np.int64] | slice
     axes: Array
     gains: Array
-    shows: str = ""
+    shows: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What each of its statistics shows; nothing where it is not told apart."""
+        return self.shows or ("",) * self.gains.shape[1]
 
     def along(self, numbers: NDArray[Any]) -> Array:
         """Numbers of cells, or sums of them, along the axes."""

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nosplit._support.changes import Change, Described
-from nosplit._support.lazy import special
 from nosplit._support.types import Array
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import Adaptive, Method
@@ -28,10 +27,9 @@ from nosplit.pairs.statistics import (
     SPREAD,
     ColumnDraws,
     DrawnStatistics,
+    own_tails,
 )
 
-# Share of the draws that tell how much a column has in its tail.
-TAIL = 0.1
 # A spread of draws that is rounding.
 ALIKE = 1e-9
 # The largest adjusted p-value of a pair of columns that is told.
@@ -173,17 +171,18 @@ def kinds_of(
         shown = columns.showing(name)
         if shown.size:
             kinds[name] = shown.mean(axis=1)
-    scores, parts = columns.scores, (broad, _first_of_columns(columns).mean(axis=1))
-    null_scores, null_parts = scores, parts
+    parts = null_parts = (broad, _first_of_columns(columns).mean(axis=1))
     if like is not None and like.columns is not None:
         null_broad = method.evidence(like.tau, like.cov)[2]
         null_parts = null_broad, _first_of_columns(like.columns).mean(axis=1)
-        null_scores = like.columns.scores
+        tails = own_tails(columns.scores, like.columns.scores)
+    else:
+        tails = columns.tails
     units = [_unit(part, null) for part, null in zip(parts, null_parts, strict=True)]
     if not single or PLACE in kinds:
         kinds["broad"] = units[1] if single else units[0] + units[1]
     if not single or PLACE not in kinds:
-        kinds["largest column"] = _own_tails(scores, null_scores).max(axis=1)
+        kinds["largest column"] = tails.max(axis=1)
     if drawn.pairs is not None and drawn.pairs.n_columns:
         kinds["largest pair"] = drawn.pairs.scores.max(axis=1)
     if drawn.distances is not None:
@@ -229,7 +228,9 @@ def _first_of_columns(drawn: ColumnDraws) -> Array:
 def column_evidence(drawn: ColumnDraws) -> tuple[ColumnEvidence, ...]:
     """Exact p-values of all columns, and those adjusted for looking at all of them."""
     scores = drawn.scores
-    both = zip(_own_pvalues(scores), step_down(scores).tolist(), scores[0].tolist(), strict=True)
+    both = zip(
+        _own_pvalues(scores), _stepped_down(drawn.tails).tolist(), scores[0].tolist(), strict=True
+    )
     return tuple(ColumnEvidence(*numbers) for numbers in both)
 
 
@@ -263,7 +264,7 @@ def step_down(scores: Array) -> Array:
     that remain (Westfall and Young). Exact for the family as long as the columns that do not
     differ agree jointly.
     """
-    return _stepped_down(_own_tails(scores, scores))
+    return _stepped_down(own_tails(scores, scores))
 
 
 def _stepped_down(scores: Array) -> Array:
@@ -275,17 +276,3 @@ def _stepped_down(scores: Array) -> Array:
     adjusted = np.empty(len(order))
     adjusted[order] = np.maximum.accumulate(at_least / len(scores))
     return adjusted
-
-
-def _own_tails(scores: Array, null: Array) -> Array:
-    """Scores as -log of the probability of as much, by the tail that each column has.
-
-    The best of several statistics has more in its tail than a normal score. How many times as
-    much, draws of the null law tell: all of them, that of the data included, so that no swap
-    changes it.
-    """
-    tails = special.log_ndtr(-null)
-    count = max(1, round(TAIL * len(null)))
-    from_here = np.partition(tails, count - 1, axis=0)[count - 1]
-    share = np.count_nonzero(tails <= from_here, axis=0) / len(null)
-    return np.asarray(from_here - np.log(share) - special.log_ndtr(-scores))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from nosplit._support.lazy import special
+from nosplit._support.ranks import sorted_columns
 from nosplit._support.types import Array, Index
 
 __all__ = ["COLUMNS", "FEWEST", "STEPS", "distance_axes", "distances_of", "normal_axes", "squares"]
@@ -62,28 +63,15 @@ def distances_of(rows: Array) -> Array | None:
     known, total, telling = squares(len(rows)), np.zeros(len(rows)), 0
     for start in range(0, rows.shape[1], COLUMNS):
         part = rows[:, start : start + COLUMNS]
-        order = np.argsort(part, axis=0)
-        ordered = np.take_along_axis(part, order, axis=0)
-        new = ordered[1:] != ordered[:-1]
-        values = known[_twice_ranks(new)]
+        columns = sorted_columns(part)
+        values = known[columns.twice]
         values -= values.mean(axis=0)
         size = np.sqrt(np.mean(values * values, axis=0))
-        own = (np.count_nonzero(new, axis=0) >= FEWEST - 1) & (size > 0.0)
+        own = (columns.different >= FEWEST) & (size > 0.0)
         steps = np.rint(values * np.divide(STEPS, size, out=np.zeros_like(size), where=own))
-        back = np.empty_like(steps)
-        np.put_along_axis(back, order, steps, axis=0)
-        total += back.sum(axis=1)
+        total += columns.back(steps).sum(axis=1)
         telling += int(np.count_nonzero(own))
     return total if telling > 1 else None
-
-
-def _twice_ranks(new: np.ndarray) -> Index:
-    """Twice the ranks of sorted values, of which the second and later ones are new or not."""
-    n = len(new) + 1
-    place, ends = np.arange(n)[:, None], np.ones((1, new.shape[1]), bool)
-    first = np.maximum.accumulate(np.where(np.concatenate([ends, new]), place, 0), axis=0)
-    last = np.where(np.concatenate([new, ends]), place, n - 1)
-    return np.asarray(first + np.minimum.accumulate(last[::-1], axis=0)[::-1] + 1)
 
 
 def distance_axes(repeats: Index) -> Array:

@@ -105,5 +105,5 @@ class ColumnLook:
             np.concatenate([getattr(p, name) for p in self.parts]) for name in ("shapes", "columns")
         )
         lenses = [lens for p in self.parts for lens in p.lenses]
-        shows = np.array([lens.shows for lens in lenses for _ in lens.gains.T], dtype=str)
+        shows = np.array([name for lens in lenses for name in lens.shown], dtype=str)
         return ColumnDraws(np.concatenate(found), shapes, columns, shows)

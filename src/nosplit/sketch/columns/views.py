@@ -12,7 +12,7 @@ from nosplit._support.types import Array
 from nosplit.sketch.bins import ColumnBins, bin_scores, dependent_pairs, fit_pooled
 from nosplit.sketch.cells import Sketched, units_of
 from nosplit.sketch.columns.look import ColumnLook
-from nosplit.sketch.lenses import ColumnView, column_lenses, of_lenses, pair_lenses
+from nosplit.sketch.lenses import ColumnView, column_view, of_lenses, pair_lenses
 from nosplit.sketch.maps import MOST_PAIRS, STEP
 from nosplit.sketch.rows import RowDraws, column_views, pair_view, places_of
 from nosplit.sketch.swaps import Swaps
@@ -52,10 +52,8 @@ def look_at_cells(
     """Columns of two sketches; `owners` are those that columns of the rows belong to."""
     sketch = sketched.map
     swaps, features, bins, pooled = units_of(sketched.x, sketched.y, 0, key)
-    by_column = column_lenses(sketch, bins, pooled)
     names = list(range(sketch.p) if owners is None else owners)
-    which = np.array([j for j, own in zip(names, by_column, strict=True) for _ in own])
-    views = [ColumnView(bins, [lens for own in by_column for lens in own], which)]
+    views = [column_view(sketch, bins, pooled, names)]
     labels: list[tuple[int, ...]] = [(j,) for j in range(max(names) + 1)]
     alike = {}
     if pairs:

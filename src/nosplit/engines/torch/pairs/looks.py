@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from nosplit._support.types import Array
+from nosplit._support.types import Array, Index
 from nosplit.engines.torch.products import exact_product
 from nosplit.pairs.statistics import ColumnDraws
 from nosplit.sketch.lenses import CONSTANT
@@ -160,9 +160,7 @@ class Looks:
         cov = (torch.cat(rows) - own.T @ own) / (2.0 * m)
         return np.asarray(((cov + cov.T) / 2.0).cpu().numpy())
 
-    def columns(
-        self, units: TensorUnits, lenses: Sequence[Lens], which: Sequence[int]
-    ) -> ColumnDraws:
+    def columns(self, units: TensorUnits, lenses: Sequence[Lens], which: Index) -> ColumnDraws:
         """Statistics of columns in standard deviations, and gamma laws like theirs.
 
         Lenses of one shape are looked through together.
@@ -188,8 +186,8 @@ class Looks:
         second = np.where(live, second, 1.0)
         values = np.where(live, values / np.sqrt(second), 0.0)
         shapes = np.where(live, first * first / second, 1.0)
-        shows = np.array([lens.shows for lens in lenses for _ in lens.gains.T], dtype=str)
-        return ColumnDraws(values, shapes, np.array(which, dtype=np.int64), shows)
+        shows = np.array([name for lens in lenses for name in lens.shown], dtype=str)
+        return ColumnDraws(values, shapes, which, shows)
 
     def _alike(self, lenses: Sequence[Lens]) -> Iterator[list[int]]:
         """Numbers of lenses of one shape, so few at a time that what they show stays small."""

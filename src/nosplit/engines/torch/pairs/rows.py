@@ -34,7 +34,7 @@ from nosplit.sketch.columns.distances import (
     squares,
 )
 from nosplit.sketch.columns.waves import wave_lenses, waves_of_ranks
-from nosplit.sketch.lenses import in_steps, lenses_of_bins
+from nosplit.sketch.lenses import in_steps, lenses_of_bins, of_lenses
 from nosplit.sketch.rows import (
     MOST_COLUMNS,
     NOTHING,
@@ -189,7 +189,7 @@ def _group(
         )
         lenses += [in_steps(lens, units.steps[where]) for lens in found]
         which += [names[j]] * len(found)
-    return looks.columns(units, lenses, which)
+    return looks.columns(units, lenses, of_lenses(which, lenses))
 
 
 def _pair_looks(
@@ -216,7 +216,7 @@ def _pair_looks(
     else:
         lenses = lenses_in_turn(units.steps, [np.ones((4, 1))] * len(both))
         which = np.arange(len(both))
-    found = looks.columns(units, lenses, which.tolist())
+    found = looks.columns(units, lenses, which)
     return replace(found, both=[(names[j], names[k]) for j, k in both])
 
 
