@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Linear, independence_test, two_sample_test
+from nosplit.data.serial import Likeness
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2))
@@ -234,7 +235,8 @@ def test_labels_of_any_kind():
     assert named.pvalue == first.pvalue
 
 
-def test_rows_without_a_label():
+def test_rows_without_a_label(monkeypatch):
+    monkeypatch.setattr("nosplit.designs.two_sample.likeness_of", lambda *_, **__: Likeness())
     s = [None if i % 10 == 0 else i % 3 for i in range(40)]
     options = {"kernels": KERNELS, "calibration": Exact(99)}
     with pytest.raises(InputError, match=r"`strata` has 4 missing labels\. Use nan_policy='omit'"):

@@ -120,10 +120,10 @@ def test_columns_that_are_far_from_their_middles_together():
 
 def test_on_a_device():
     torch = pytest.importorskip("torch")
-    from nosplit.engines.torch.pairs.rows import _distances
+    from nosplit.engines.torch.pairs.rows import _distances_on
 
     rng = np.random.default_rng(7)
     for rows in (rng.normal(size=(60, 70)), np.round(rng.normal(size=(60, 3)))):
-        found = _distances(torch.from_numpy(rows))
+        found = _distances_on(torch.from_numpy(rows))
         np.testing.assert_array_equal(found.numpy(), distances_of(rows))
-    assert _distances(torch.from_numpy(rows[:, :1])) is None
+    assert _distances_on(torch.from_numpy(rows[:, :1])) is None

@@ -83,9 +83,9 @@ def two_sample_test(
         Where rows depend on those before them, blocks of rows are swapped whole; the result is then
         approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Where few
         rows only look alike, rows and blocks are both swapped, and the larger p-value counts: that
-        is right for independent rows and for a series. One test of independent rows in ten is
-        such; there is a warning in one of a hundred, and in more of fewer than 40 rows in all.
-        "approximate" if sizes are too different.
+        is right for independent rows and for a series. One small test of independent rows in five
+        is such, and fewer of more rows; there is a warning in one of a hundred, and in more of
+        fewer than 40 rows in all. "approximate" if sizes are too different.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.lazy import special
-from nosplit._support.ranks import shares
 from nosplit._support.types import Array, Index
+from nosplit.kernels.derived.orders import rank_shares
 
 __all__ = [
-    "FADED",
     "SUSPECTED_ROWS",
     "Likeness",
     "can_be_suspected",
@@ -37,8 +36,9 @@ __all__ = [
 # Rows looked at, the fewest of them, and how many runs as long as the longest lag there must be.
 MOST_ROWS, FEWEST_ROWS, RUNS = 5_000, 48, 24
 # How often independent rows may seem to depend on one another, whatever their columns; how often
-# they may be suspected of it, and how often doubted, all samples of a test together.
-FALSE_ALARMS, SUSPICIONS, DOUBTS = 2e-5, 0.01, 0.1
+# they may be suspected of it, how often doubted, and how often faintly, all samples of a test
+# together.
+FALSE_ALARMS, SUSPICIONS, DOUBTS, FAINT = 2e-5, 0.01, 0.1, 0.2
 # How often each of several variables may be suspected, where it takes all of them.
 ALL_ALIKE = 0.05
 # A correlation of neighbours that is felt: one sample in ten is rejected at .05, or more. And one
@@ -122,18 +122,19 @@ class Likeness:
 
     @property
     def doubted(self) -> bool:
-        """Whether they might be one that matters: one in ten, and fewer the more rows there are.
+        """Whether they might be one that matters: one in five, and fewer the more rows there are.
 
         Enough for nine in ten series whose neighbours are felt.
         """
         enough = float(special.ndtr(1.28 - FELT * math.sqrt(self.rows)))
-        return self.chance <= max(SUSPICIONS, min(DOUBTS, enough))
+        return self.chance <= max(SUSPICIONS, min(FAINT, enough))
 
-    def block_in(self, sizes: tuple[int, ...]) -> int:
+    def block_in(self, sizes: tuple[int, ...], *, labels: bool = False) -> int:
         """Rows of a block that is longer than what such a series remembers.
 
-        Where rows are only doubted, as many as leave blocks enough to reject; 1 where there are too
-        few for that, where most rows of a sample would be lost, or rows are not doubted.
+        Where rows are only doubted, as many as leave blocks enough to reject: ten, or of fewer than
+        a hundred rows as many as a block has, where `labels` of blocks are permuted. 1 where there
+        are too few for that, where most rows of a sample would be lost, or rows are not doubted.
         """
         if not self.doubted:
             return 1
@@ -141,7 +142,8 @@ class Likeness:
         block, least = math.ceil(MEMORIES * (1.0 + kept) / (1.0 - kept)), min(sizes)
         if self.suspected:
             return min(block, least)
-        return max(1, min(block, least // MANY_BLOCKS)) if max(sizes) <= 2 * least else 1
+        most = max(least // MANY_BLOCKS, math.isqrt(least) if labels else 1)
+        return max(1, min(block, most)) if max(sizes) <= 2 * least else 1
 
 
 def likeness_of(*samples: NDArray[Any], along: bool = True) -> Likeness:
@@ -229,7 +231,10 @@ def rows_apart(
     together = math.prod(min(max(own.correlation, 0.01), 0.99) for own in variables)
     if together <= HARMLESS:
         return step
-    return max(step, min(math.ceil(math.log(faded) / math.log(together)), n // fewest))
+    far = math.ceil(math.log(faded) / math.log(together))
+    if len(variables) == 1 and variables[0].chance > DOUBTS:  # faintly
+        far = min(far, 2)
+    return max(step, min(far, n // fewest))
 
 
 def can_be_suspected(n: int, p: int) -> bool:
@@ -360,7 +365,7 @@ def _sorted_column(column: NDArray[Any], places: Index, later: int = 1) -> bool:
     kept = float(np.mean(first[-later:]))
     if not (first[0] > 0.0 and kept > KEPT * first[0] - chance / np.sqrt(later)):
         return False
-    rank = shares(column[:, None])[:, 0][places[:, :3]]
+    rank = rank_shares(column[:, None])[:, 0][places[:, :3]]
     one, two = (np.mean((rank[:, k] - rank[:, 0]) ** 2) for k in (1, 2))
     down = _down(values[:, 0], values[:, 1])
     return bool(two < (1.0 + ROUGH * first[0] + chance) * one or down < ONE_WAY * len(values))
@@ -368,7 +373,7 @@ def _sorted_column(column: NDArray[Any], places: Index, later: int = 1) -> bool:
 
 def _waves(rows: NDArray[Any], count: int = 2) -> Array:
     """The first waves of the ranks of every column, one or two, (p, count, n)."""
-    return np.cos(np.pi * np.arange(1.0, count + 1.0)[:, None] * shares(rows).T[:, None])
+    return np.cos(np.pi * np.arange(1.0, count + 1.0)[:, None] * rank_shares(rows).T[:, None])
 
 
 def _likeness(waves: Array) -> tuple[Array, Array]:

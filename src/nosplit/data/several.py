@@ -15,7 +15,7 @@ from nosplit.data.files.whole import read_if_path
 from nosplit.data.matching import matched, picked
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
-from nosplit.data.serial import FADED, correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read
 from nosplit.data.tables.frames import as_frame, is_table
@@ -25,8 +25,7 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 __all__ = ["SeveralSamples", "several_samples", "split_rows"]
 
 # Rows from which independent ones are not taken for a series that is too short. And what is left of
-# a correlation of neighbours where rows are suspected, as that of few rows of a slow series seems
-# smaller than it is.
+# a correlation of neighbours, as that of few rows of a series seems smaller than it is.
 FEWEST_REFUSED, GONE = 20, 0.02
 
 
@@ -85,8 +84,7 @@ class SeveralSamples:
         likeness = likeness_of(*self.rows)
         lag = max(map(correlated_rows, self.rows))
         least = int(self.sizes.min())
-        faded = GONE if likeness.suspected else FADED
-        step = rows_apart(lag, likeness, n=least, fewest=1, faded=faded)
+        step = rows_apart(lag, likeness, n=least, fewest=1, faded=GONE)
         if 2 * step > least >= FEWEST_REFUSED and (lag or likeness.suspected):
             raise InputError(
                 "`samples` have rows that depend on those before them, or look as if they did, and "

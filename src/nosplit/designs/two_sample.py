@@ -184,7 +184,7 @@ class _OrderedRows:
             return cls()
         cell = 2 * strata.codes + (np.arange(len(strata.codes)) >= n)
         counts = np.bincount(cell[strata.codes >= 0])
-        wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n)))
+        wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n), labels=True))
         block = max(1, min(wanted, int(counts[counts > 0].min())))
         caveats = [_serial(lag, block)] if lag or likeness.suspected else []
         if block == 1:

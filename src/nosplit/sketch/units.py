@@ -42,7 +42,7 @@ class Lens:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """What each of its statistics shows; nothing where it is not told apart."""
+        """Names of what its statistics show; empty where that is not told apart."""
         return self.shows or ("",) * self.gains.shape[1]
 
     def along(self, numbers: NDArray[Any]) -> Array:

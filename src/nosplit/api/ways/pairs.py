@@ -15,7 +15,7 @@ from nosplit.data.serial import correlated_rows, likeness_of
 from nosplit.designs.asked import Asked
 from nosplit.engines.families.order import in_their_order
 from nosplit.families.fitting import fitted_units
-from nosplit.families.pooled import FEW_SWAPS
+from nosplit.families.pooled import in_blocks
 from nosplit.families.two_sample import Paired
 from nosplit.inference.caveats import unequal_caveats
 from nosplit.inference.outcome import Tested
@@ -42,12 +42,17 @@ def test_pairs(
     x, y = check_samples(data.x, data.y)
     # Pairs may share what comes and goes: swaps need their differences to be independent.
     series = (x - y,) if asked.paired else (x, y)
+    lag, likeness = max(map(correlated_rows, series)), likeness_of(*series, along=not asked.paired)
+    looks = sees_all(recipe.default, asked.method, plan)
+    labels = looks and not (asked.paired or lag or likeness.suspected)
+    rest = data, recipe, plan, asked, rng, workers, progress, looks, labels
     tested = in_their_order(
-        lambda block: _exchanging(x, y, block, data, recipe, plan, asked, rng, workers, progress),
+        lambda block: _exchanging(x, y, block, *rest),
         (len(x), len(y)),
-        max(map(correlated_rows, series)),
-        likeness_of(*series, along=not asked.paired),
+        lag,
+        likeness,
         blocks=bool(plan.flips),
+        labels=labels,
     )
     return tested.result(TWO_SAMPLE, len(x) + len(y) + data.left_out, data.columns)
 
@@ -63,15 +68,18 @@ def _exchanging(
     rng: np.random.Generator,
     workers: int | None,
     progress: bool,
+    looks: bool,
+    labels: bool,
 ) -> Tested:
     """Test by rows that change places, or by blocks of so many."""
-    looks = sees_all(recipe.default, asked.method, plan)
-    if block > 1:  # as many rows of either, in their order
-        x, y = (rows[: min(len(x), len(y))] for rows in (x, y))
+    can_be = labels or (looks and not asked.paired and block == 1)
+    n, m, relabelled = in_blocks(len(x), len(y), block, labels=can_be)
+    x, y = x[:n], y[:m]
     with naming(x=x, y=y):
-        tiny = len(x) <= FEW_SWAPS and not asked.paired
-        if looks and block == 1 and (len(x) != len(y) or tiny):
-            outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
+        if relabelled:
+            outcome, kernels = pooled_outcome(
+                x, y, recipe, data.encoding, plan, rng, workers, block
+            )
             n_units = n_used = len(x) + len(y)
         else:
             shuffling = rng if asked.shuffle and block == 1 else None

@@ -27,6 +27,7 @@ def in_their_order(
     likeness: Likeness,
     *,
     blocks: bool = True,
+    labels: bool = False,
 ) -> Tested:
     """Exchange rows, or blocks of them where rows depend on those before them.
 
@@ -42,13 +43,15 @@ def in_their_order(
         How much rows are like those next to them, if not for certain.
     blocks : bool
         Whether blocks can be exchanged; a closed form of pairs is only warned of.
+    labels : bool
+        Whether labels of blocks are permuted where rows are only doubted, and not swapped.
     """
     if lag:
         block = max(BLOCK_LAGS * lag, likeness.block_in(sizes)) if blocks else 1
         return _noting(test(block), dependent_rows(lag, block), BLOCKS if blocks else None)
     tested, block, how = test(1), 1, None
     if likeness.doubted and blocks:
-        block = likeness.block_in(sizes)
+        block = likeness.block_in(sizes, labels=labels)
         if block > 1:
             tested = max(tested, test(block), key=lambda found: found.outcome.log_pvalue)
         how = BLOCKS if block > 1 else APPROXIMATE

@@ -1,4 +1,4 @@
-"""How far rows lie from the middle: one number of all columns of numbers together.
+"""Distances of rows from the middle: one number of all columns of numbers together.
 
 Squared normal scores of the ranks of all columns, added up. Columns that widen together move it,
 where each of them shows little; and where they only go together in how far they are from their
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from nosplit._support.lazy import special
-from nosplit._support.ranks import sorted_columns
 from nosplit._support.types import Array, Index
+from nosplit.kernels.derived.orders import sorted_columns
 
 __all__ = ["COLUMNS", "FEWEST", "STEPS", "distance_axes", "distances_of", "normal_axes", "squares"]
 
@@ -30,10 +30,11 @@ def normal_axes(share: Array) -> tuple[Array, Array]:
     """
     middle = np.cumsum(share) - share / 2.0
     score = special.ndtri(np.clip(middle, 1e-9, 1.0 - 1e-9))
-    return _standardised(score, share), _standardised(score * score, share)
+    return _about_mean(score, share), _about_mean(score * score, share)
 
 
-def _standardised(values: Array, share: Array) -> Array:
+def _about_mean(values: Array, share: Array) -> Array:
+    """Values of mean 0 and variance 1, or 0."""
     values = values - share @ values
     size = np.sqrt(share @ (values * values))
     return np.asarray(values / size if size > 0 else values)

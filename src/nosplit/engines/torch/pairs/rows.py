@@ -222,7 +222,7 @@ def _pair_looks(
 
 def _distance_looks(looks: Looks, rows: torch.Tensor) -> Array | None:
     """Look at how far rows lie from the middle; None if no two columns tell."""
-    distances = _distances(rows)
+    distances = _distances_on(rows)
     if distances is None:
         return None
     _, at, repeats = distances.unique(return_inverse=True, return_counts=True)
@@ -232,8 +232,8 @@ def _distance_looks(looks: Looks, rows: torch.Tensor) -> Array | None:
     return looks.see(units, lenses, looks.means(units, lenses))[:, 0]
 
 
-def _distances(rows: torch.Tensor) -> torch.Tensor | None:
-    """As `distances_of`, on a device."""
+def _distances_on(rows: torch.Tensor) -> torch.Tensor | None:
+    """Find what `distances_of` does, on a device."""
     n = len(rows)
     known = torch.from_numpy(squares(n)).to(rows.device)
     place = torch.arange(n, device=rows.device)[:, None]
