@@ -127,3 +127,21 @@ def test_on_a_device():
         found = _distances_on(torch.from_numpy(rows))
         np.testing.assert_array_equal(found.numpy(), distances_of(rows))
     assert _distances_on(torch.from_numpy(rows[:, :1])) is None
+
+
+def test_results_say_that_distances_differ_where_no_column_does():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 300, 4))
+    wider = y * np.exp(0.3 * rng.normal(size=(300, 1)) - 0.09)
+    res = nosplit.two_sample_test(x, wider)
+    assert res.reject()
+    assert res.by_distance == res.to_dict()["by_distance"] <= 0.01
+    for text in (str(res), res.summary()):
+        assert "distances  how far rows lie from the middle, all columns together" in text
+    # A column that differs by itself says where; and where nothing differs, nothing is said.
+    shifted = wider + [2.0, 0.0, 0.0, 0.0]
+    for other in (shifted, y):
+        found = nosplit.two_sample_test(x, other)
+        assert 0.0 < found.by_distance <= 1.0
+        assert "distances" not in str(found)
+    assert nosplit.two_sample_test(x[:, 0], y[:, 0]).by_distance is None

@@ -68,8 +68,8 @@ def two_sample_test(
         categories those of `nosplit.kernels.table_kernels`, made of the kernels for the numbers
         that a name or a callable stands for; kernels that are given are used as they are. With
         the default, all pairs and exact calibration, single columns and kernels with flattened
-        spectra (`Spectral`) are looked at, too; what columns show is in `by_column`, and pairs of
-        columns that differ in `by_pair`.
+        spectra (`Spectral`) are looked at, too; what columns show is in `by_column`, pairs of
+        columns that differ in `by_pair`, and distances from the middle in `by_distance`.
     method : Method or name
         "ost", "nonnegative", "wald", "best", "split", "chibar", "naive" or "adaptive".
         "auto": adaptive where calibration is exact, OST elsewhere.

@@ -35,6 +35,7 @@ class Outcome:
     pairs: str = ""
     columns: tuple[ColumnEvidence, ...] = ()
     together: tuple[PairEvidence, ...] = ()
+    apart: float | None = None
     caveats: tuple[Caveat, ...] = ()
 
     @property
@@ -97,6 +98,7 @@ def to_result(
         encoding=encoding,
         by_column=outcome.columns,
         by_pair=outcome.together,
+        by_distance=outcome.apart,
         default=default,
         stream=stream,
         design=design,

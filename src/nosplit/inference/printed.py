@@ -34,7 +34,7 @@ def answer_of(
     lines = [_verdict(result, alpha)]
     if columns:
         lines += _size_lines(result, alpha) + _column_lines(result, alpha)
-    lines += _pair_lines(result, alpha)
+    lines += _pair_lines(result, alpha) + _distance_lines(result, alpha)
     lines.append(indented("  tested     ", tested(result)))
     lines += _witness_lines(result)
     lines += [indented("  note       ", printable(said(text))) for text in result.notes]
@@ -63,6 +63,7 @@ def summary_of(result: TestResult, alpha: float) -> str:
         lines.append(f"  columns    {_columns_text(result.encoding)}")
     lines += [indented("  note       ", printable(text)) for text in result.notes]
     lines += _column_lines(result, alpha) + _pair_lines(result, alpha)
+    lines += _distance_lines(result, alpha)
     lines += _kernel_lines(result)
     lines += [indented("  warning    ", text) for text in result.warnings]
     return "\n".join(lines)
@@ -190,6 +191,15 @@ def _pair_lines(result: TestResult, alpha: float) -> list[str]:
     if len(held) > MOST_LINES:
         lines.append(f"             and {len(held) - MOST_LINES} more")
     return lines
+
+
+def _distance_lines(result: TestResult, alpha: float) -> list[str]:
+    """Distances of rows from the middle, where they show what no column does by itself."""
+    p = result.by_distance
+    if p is None or p > alpha or not result.reject(alpha) or result.differing(alpha):
+        return []
+    text = f"how far rows lie from the middle, all columns together ({said_p(math.log(p))})"
+    return [indented("  distances  ", text)]
 
 
 def _kernel_lines(result: TestResult) -> list[str]:

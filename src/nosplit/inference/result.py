@@ -103,6 +103,9 @@ class TestResult:
     by_pair : tuple of PairEvidence
         Pairs of columns, by their positions, that differ or nearly so: p-values adjusted for all
         pairs up to .1.
+    by_distance : float or None
+        The p-value of distances of rows from the middle, by themselves: all columns of numbers
+        wider together, or far from their middles together. None where they were not looked at.
     reference : str or None
         What the sample was compared with, where that was a profile.
     default : bool
@@ -145,6 +148,7 @@ class TestResult:
     encoding: Any = None
     by_column: tuple[ColumnEvidence, ...] = ()
     by_pair: tuple[PairEvidence, ...] = ()
+    by_distance: float | None = None
     reference: str | None = None
     default: bool = False
     automatic: bool = False
@@ -218,6 +222,7 @@ class TestResult:
                 {"columns": list(names), "pvalue": pair.pvalue, "adjusted": pair.adjusted}
                 for names, pair in self._named_pairs()
             ],
+            "by_distance": self.by_distance,
             "reference": self.reference,
             "design": None if self.design is None else asdict(self.design),
             "witness": None if self.witness is None else self.witness.to_dict(),

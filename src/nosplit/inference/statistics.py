@@ -14,7 +14,12 @@ from nosplit.errors import (
     NonFiniteError,
     NotATestWarning,
 )
-from nosplit.inference.calibrating.evidence import column_evidence, pair_evidence, rank_all
+from nosplit.inference.calibrating.evidence import (
+    column_evidence,
+    own_pvalue,
+    pair_evidence,
+    rank_all,
+)
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.caveats import (
     MORE,
@@ -188,8 +193,12 @@ def _ranked_draws(drawn: DrawnStatistics, method: Method) -> Outcome:
     outcome = outcome.noting(dropped(drawn.cov))
     if drawn.columns is None:
         return outcome
-    together = () if drawn.pairs is None else pair_evidence(drawn.pairs)
-    return replace(outcome, columns=column_evidence(drawn.columns), together=together)
+    return replace(
+        outcome,
+        columns=column_evidence(drawn.columns),
+        together=() if drawn.pairs is None else pair_evidence(drawn.pairs),
+        apart=None if drawn.distances is None else own_pvalue(drawn.distances),
+    )
 
 
 def closed_outcome(method: Method, moments: list[Moments]) -> Outcome:

@@ -76,6 +76,7 @@ __all__ = [
     "column_evidence",
     "joining_of",
     "kinds_of",
+    "own_pvalue",
     "pair_evidence",
     "rank_all",
     "step_down",
@@ -249,6 +250,11 @@ def pair_evidence(drawn: ColumnDraws) -> tuple[PairEvidence, ...]:
         if pair.adjusted <= LOOSEST and pair.columns[0] != pair.columns[1]:
             found.setdefault(pair.columns, pair)
     return tuple(found.values())
+
+
+def own_pvalue(values: Array) -> float:
+    """The p-value of one kind of evidence by itself, of its values under every draw."""
+    return _own_pvalues(values[:, None])[0]
 
 
 def _own_pvalues(scores: Array) -> list[float]:
