@@ -7,6 +7,7 @@ import pytest
 from scipy import special, stats
 
 import nosplit
+from nosplit.describe.report.changed import what_changed
 from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.sketch.columns.distances import STEPS, distances_of
 from nosplit.sketch.dealing import Deal
@@ -138,10 +139,12 @@ def test_results_say_that_distances_differ_where_no_column_does():
     assert res.by_distance == res.to_dict()["by_distance"] <= 0.01
     for text in (str(res), res.summary()):
         assert "distances  how far rows lie from the middle, all columns together" in text
+    assert "How far rows lie from the middle differs" in what_changed(res, 0.05, False)["words"]
     # A column that differs by itself says where; and where nothing differs, nothing is said.
-    shifted = wider + [2.0, 0.0, 0.0, 0.0]
+    shifted = wider + np.eye(4)[0] * 2.0
     for other in (shifted, y):
         found = nosplit.two_sample_test(x, other)
         assert 0.0 < found.by_distance <= 1.0
         assert "distances" not in str(found)
+        assert "middle" not in what_changed(found, 0.05, False)["words"]
     assert nosplit.two_sample_test(x[:, 0], y[:, 0]).by_distance is None

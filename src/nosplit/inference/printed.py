@@ -15,7 +15,7 @@ from nosplit.pairs.dealing import MOST_ROWS
 if TYPE_CHECKING:
     from nosplit.inference.result import TestResult
 
-__all__ = ["answer_of", "exact_for", "kernel_label", "summary_of", "tested"]
+__all__ = ["answer_of", "distances_alone", "exact_for", "kernel_label", "summary_of", "tested"]
 
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
@@ -195,11 +195,19 @@ def _pair_lines(result: TestResult, alpha: float) -> list[str]:
 
 def _distance_lines(result: TestResult, alpha: float) -> list[str]:
     """Distances of rows from the middle, where they show what no column does by itself."""
-    p = result.by_distance
-    if p is None or p > alpha or not result.reject(alpha) or result.differing(alpha):
+    p = distances_alone(result, alpha)
+    if p is None:
         return []
     text = f"how far rows lie from the middle, all columns together ({said_p(math.log(p))})"
     return [indented("  distances  ", text)]
+
+
+def distances_alone(result: TestResult, alpha: float) -> float | None:
+    """The p-value of distances from the middle, if they differ and no column does by itself."""
+    p = result.by_distance
+    if p is None or p > alpha or not result.reject(alpha) or result.differing(alpha):
+        return None
+    return p
 
 
 def _kernel_lines(result: TestResult) -> list[str]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nosplit._support.changes import Change, percent
-from nosplit._support.pvalues import format_p
+from nosplit._support.pvalues import format_p, said_p
 from nosplit.describe.report.columns import shorten
 from nosplit.inference.columns.results import ColumnTest
+from nosplit.inference.printed import distances_alone
 from nosplit.inference.result import TestResult
 
 __all__ = ["ChangedLine", "what_changed"]
@@ -42,7 +43,8 @@ def what_changed(res: TestResult, alpha: float, private: bool) -> dict[str, Any]
     lines = [_line(row, private) for row in held[:MOST_LINES]]
     return {
         "words": _words_on_columns(len(held), len(tests), alpha)
-        + _words_on_pairs(res.together(alpha)),
+        + _words_on_pairs(res.together(alpha))
+        + _words_on_distances(distances_alone(res, alpha)),
         "lines": lines,
         "missing": any(line.missing for line in lines),
         "more": len(held) - len(lines),
@@ -72,6 +74,14 @@ def _words_on_pairs(pairs: Sequence[tuple[str, str]]) -> str:
     named = "; ".join(" with ".join(map(shorten, pair)) for pair in pairs[:MOST_LINES])
     more = f"; and {len(pairs) - MOST_LINES} more" if len(pairs) > MOST_LINES else ""
     return f" How these go together differs, while neither does by itself: {named}{more}."
+
+
+def _words_on_distances(p: float | None) -> str:
+    """Say that rows of one sample lie farther from the middle, or more differently far."""
+    if p is None:
+        return ""
+    text = "How far rows lie from the middle differs, all columns together"
+    return f" {text} ({said_p(math.log(p))})."
 
 
 def _line(row: ColumnTest, private: bool) -> ChangedLine:
