@@ -175,8 +175,8 @@ def distance_views(
     """Views on how far rows lie from the middle: on average, and how much that varies.
 
     The widths of all columns of numbers, added up; and how much any two of them are far from their
-    middles together: products of the waves that tell the middle of a column from its ends. None if
-    fewer than two columns tell.
+    middles together: products of the waves that tell the middle of a column from its ends. No view
+    if fewer than two columns tell.
     """
     ends = np.cumsum([len(own) for own in sketch.bins])
     numbers = [j for j, own in enumerate(sketch.bins) if not own.categories]

@@ -3,8 +3,7 @@
 Each draw has its ranks under several kinds of evidence: kernels learned together; kernels with
 flattened spectra, learned together and one by one; single columns; pairs of columns; places and
 spreads of all columns; distances of rows from the middle; the shape of a single column; and a
-little of everything. Whatever is made of
-the ranks, the place of the data among its draws is exact.
+little of everything. Whatever is made of the ranks, the place of the data among its draws is exact.
 """
 
 from __future__ import annotations
