@@ -3,6 +3,9 @@
 Distance covariance is written out here, with permutations of its own.
 
     python -m benchmarks.power.few_observations --trials 100
+    python -m benchmarks.power.few_observations --trials 100 --n 400 --apart .5
+
+`--apart` takes the y of some rows, such a share, and permutes them: less dependence for more rows.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ def by_default(x, y, rng) -> float:
 
 
 def in_units(x, y, rng) -> float:
-    return independence_test(x, y, calibration=Exact(DRAWS), pairs="complete", workers=1).pvalue
+    all_alike = np.zeros(len(x))  # of strata units are cut, and of one as of none
+    return independence_test(x, y, strata=all_alike, calibration=Exact(DRAWS), workers=1).pvalue
 
 
 def distance_covariance(x, y, rng) -> float:
@@ -53,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--n", type=int, default=100)
+    parser.add_argument("--apart", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=2026)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -60,7 +65,10 @@ def main() -> None:
     for name, draw in PROBLEMS.items():
         found = dict.fromkeys(TESTS, 0)
         for trial in range(options.trials):
-            x, y = draw(options.n, np.random.default_rng([options.seed, trial]))
+            rng = np.random.default_rng([options.seed, trial])
+            x, y = draw(options.n, rng)
+            some = rng.permutation(options.n)[: round(options.apart * options.n)]
+            y[some] = y[rng.permutation(some)]
             for test, run in TESTS.items():
                 start = time.process_time()
                 found[test] += run(x, y, np.random.default_rng([7, trial])) <= 0.05

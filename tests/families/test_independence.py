@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import nosplit
 from nosplit import Blocks, Delta, Exact, Gaussian, InputError, Linear, Split, independence_test
 from nosplit.families.independence import HsicUnits
 from nosplit.families.permuted import permuted_statistics
@@ -355,3 +356,30 @@ def test_weak_columns_beside_loud_ones_are_found():
     z, noise = rng.normal(size=(150, 1)), rng.normal(size=(4, 150, 1))
     x, y = (np.hstack([3.0 * a, 0.5 * b + 0.5 * z]) for a, b in (noise[:2], noise[2:]))
     assert independence_test(x, y).reject(0.05)
+
+
+def test_all_of_few_observations_are_permuted_where_that_fits_the_budget():
+    """Plans say so, and tests do as plans say; otherwise units of them are."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(2, 240, 1))
+    every = nosplit.plan(n=240, p=2, test="independence")
+    units = nosplit.plan(n=240, p=2, test="independence", budget=0.05)
+    assert (every.n_units, units.n_units) == (240, 30)
+    assert 0.05 < every.nominal_seconds <= 1.0
+    assert units.nominal_seconds <= 0.05
+    results = [
+        independence_test(x, y, calibration=Exact(19), rng=0, **options)
+        for options in ({}, {"budget": 0.003}, {"unit_size": 9}, {"shuffle": False})
+    ]
+    assert [result.n_units for result in results] == [240, 30, 27, 30]
+    many = nosplit.plan(n=501, p=2, test="independence")
+    assert many.n_units == round(501 / 8)
+
+
+def test_threads_do_not_change_what_permutations_give():
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(2, 70, 2))
+    one, two = (
+        independence_test(x, y, calibration=Exact(99), rng=3, workers=workers) for workers in (1, 2)
+    )
+    assert one.to_dict() == two.to_dict()

@@ -49,8 +49,8 @@ def independence_test(
 
     The statistics are Hilbert–Schmidt independence criteria (Gretton et al. 2007) of products of
     kernels, which are combined by learning, on the same data, all of it (Section 3 of the paper).
-    Under exact calibration y is permuted: among all observations where there are 200 or fewer and
-    the defaults are kept, inside small units of them elsewhere.
+    Under exact calibration y is permuted: among all observations where there are 500 or fewer, the
+    defaults are kept and that fits the budget, inside small units of them elsewhere.
 
     Parameters
     ----------

@@ -128,4 +128,5 @@ def _independence_sizes(n: int, p: int, d: int | None) -> HsicSizes:
     """Sizes of an independence test with units of the default size, for its cost."""
     N = max(2, round(n / 8))
     tensors = TensorBank(default_tensors(1.0, 1.0))
-    return HsicSizes(N, N, p, d or len(tensors), 2, n / N, sum(map(len, tensors.factors)))
+    factors = sum(map(len, tensors.factors))
+    return HsicSizes(N, N, p, d or len(tensors), 2, n / N, factors, default=d is None)

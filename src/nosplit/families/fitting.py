@@ -30,6 +30,7 @@ __all__ = [
     "MEDIAN_ROWS",
     "SteinKernels",
     "TensorKernels",
+    "are_given",
     "chosen_units",
     "fit_bank",
     "fit_stein_bank",
@@ -140,9 +141,14 @@ def stein_kernels(kernels: SteinKernels, bandwidth: float) -> tuple[Kernel, ...]
     return tuple(as_kernel(k) for k in kernels)
 
 
+def are_given(kernels: SteinKernels) -> bool:
+    """Whether these are kernels, and not a rule for making them."""
+    return kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels))
+
+
 def fit_stein_bank(kernels: SteinKernels, x: Array) -> SteinBank:
     """The kernels, with bandwidths from some of the rows if they are not given."""
-    if kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels)):
+    if are_given(kernels):
         return SteinBank(stein_kernels(kernels, 1.0))
     count = min(len(x), MEDIAN_ROWS)
     chosen = (np.arange(count) * len(x)) // count

@@ -18,12 +18,15 @@ from nosplit.families.pooled import Pooled
 from nosplit.kernels._base import tile_base
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.tensor import TensorBank
+from nosplit.pairs.loop import in_runs
 from nosplit.pairs.statistics import DrawnStatistics
 
 __all__ = ["permuted_statistics"]
 
 # Of the largest eigenvalue: what is added where a linear kernel's spectrum is flattened.
 WHITENED = 1e-2
+# Permutations of one job.
+AT_ONCE = 32
 
 
 @np.errstate(over="ignore", invalid="ignore")  # found in what comes of it
@@ -35,6 +38,7 @@ def permuted_statistics(
     rng: np.random.Generator,
     *,
     numbers: bool,
+    workers: int = 1,
 ) -> DrawnStatistics | None:
     """Statistics of product kernels under permutations of y.
 
@@ -53,18 +57,20 @@ def permuted_statistics(
     numbers : bool
         Whether both variables are numbers throughout: linear dependence of many columns is then
         looked at by whitened linear kernels, and by distances as in distance covariance.
+    workers : int
+        Threads.
     """
     n = len(x)
     draws = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(flips))])
     K, L = (_grams(v, own) for v, own in ((x, bank.factors[0]), (y, bank.factors[1])))
-    tau, cov = _permuted_statistics(K, L, bank.places, draws)
+    tau, cov = _permuted_statistics(K, L, bank.places, draws, workers)
     if not _can_be_used(tau, cov):
         return None
     n_pairs = n * (n - 1) // 2
     if not numbers:
         return DrawnStatistics(tau, cov, n, n_pairs)
     both = np.arange(2)
-    flat_tau, flat_cov = _permuted_statistics(_broad(x), _broad(y), (both, both), draws)
+    flat_tau, flat_cov = _permuted_statistics(_broad(x), _broad(y), (both, both), draws, workers)
     if not _can_be_used(flat_tau, flat_cov):
         return None
     return DrawnStatistics(tau, cov, n, n_pairs, flat_tau, flat_cov)
@@ -98,7 +104,7 @@ def _broad(rows: NDArray[Any]) -> Array:
 
 
 def _permuted_statistics(
-    K: Array, L: Array, places: tuple[Index, Index], draws: Index
+    K: Array, L: Array, places: tuple[Index, Index], draws: Index, workers: int
 ) -> tuple[Array, Array]:
     """Statistics under all permutations, (F, d), and their covariance, which none changes."""
     from nosplit._support.loops.families import permuted_sums
@@ -106,9 +112,14 @@ def _permuted_statistics(
     n, (u, v) = K.shape[1], places
     m = n * (n - 1)
     sums = np.empty((len(draws), len(u)))
-    permuted_sums(*(np.ascontiguousarray(np.moveaxis(A, 0, 2)) for A in (K, L)), u, v, draws, sums)
+    k, l = np.ascontiguousarray(K), np.ascontiguousarray(L)
+
+    def some(run: slice) -> None:
+        permuted_sums(k, l, u, v, draws[run], sums[run])
+
+    in_runs(some, len(draws), AT_ONCE, workers)
     traces = np.trace(K, axis1=1, axis2=2)[u] * np.trace(L, axis1=1, axis2=2)[v]
     apart = ~np.eye(n, dtype=np.bool_)
-    k, l = (A[:, apart] @ A[:, apart].T / m for A in (K, L))
+    left, right = (A[:, apart] @ A[:, apart].T / m for A in (K, L))
     tau = (sums - traces / (n - 1)) / np.sqrt(2.0 * m)
-    return tau, np.asarray(k[np.ix_(u, u)] * l[np.ix_(v, v)])
+    return tau, np.asarray(left[np.ix_(u, u)] * right[np.ix_(v, v)])

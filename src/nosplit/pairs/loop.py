@@ -25,8 +25,9 @@ from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Job, LinearPairs, Pairing
 from nosplit.pairs.protocols import Draws, Folding, InBulk, Units
 
-__all__ = ["accumulate", "accumulate_draws", "n_workers", "one_blas_thread"]
+__all__ = ["accumulate", "accumulate_draws", "in_runs", "n_workers", "one_blas_thread"]
 
+J = TypeVar("J")
 T = TypeVar("T")
 S = TypeVar("S", Moments, Part)
 Step = Callable[[int], None]
@@ -142,7 +143,13 @@ def _blas() -> Any:
     return ThreadpoolController()
 
 
-def _mapped(work: Callable[[Job], T], jobs: Iterator[Job], workers: int) -> Iterator[tuple[Job, T]]:
+def in_runs(work: Callable[[slice], None], count: int, size: int, workers: int) -> None:
+    """Do work on runs of some of a number of things, by threads."""
+    for _ in _mapped(work, (slice(i, i + size) for i in range(0, count, size)), workers):
+        pass
+
+
+def _mapped(work: Callable[[J], T], jobs: Iterator[J], workers: int) -> Iterator[tuple[J, T]]:
     """Results in the order of the jobs, a bounded number of jobs ahead."""
     first = list(islice(jobs, 2))
     if workers == 1 or len(first) < 2:
@@ -150,7 +157,7 @@ def _mapped(work: Callable[[Job], T], jobs: Iterator[Job], workers: int) -> Iter
             yield job, work(job)
         return
     with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[tuple[Job, Future[T]]] = deque()
+        waiting: deque[tuple[J, Future[T]]] = deque()
         for job in (*first, *islice(jobs, 4 * workers)):
             waiting.append((job, pool.submit(work, job)))
         while waiting:

@@ -6,30 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.loops.jit import compiled
+from nosplit._support.loops.jit import compiled, compiled_fast
 
 __all__ = ["add_rounded", "add_shifted", "add_stein_waves", "permuted_sums"]
 
 
+@compiled_fast
+def _dot(a: Any, b: Any, count: int) -> Any:
+    """Sum of the products of the first numbers, so many."""
+    total = 0.0
+    for j in range(count):
+        total += a[j] * b[j]
+    return total
+
+
 @compiled
 def permuted_sums(K: Any, L: Any, u: Any, v: Any, draws: Any, out: Any) -> None:
-    """Σ K[i, j, u] · L[π(i), π(j), v] over all i and j, for every permutation and pair (u, v).
+    """Σ K[u, i, j] · L[v, π(i), π(j)] over all i and j, for every permutation and pair (u, v).
 
-    K and L, (n, n, kernels), are symmetric.
+    K and L, (kernels, n, n), are symmetric.
     """
-    n, d = len(K), len(u)
+    n, d = K.shape[1], len(u)
+    rows = np.empty((len(L), n))
     for f in range(len(draws)):
         place, into = draws[f], out[f]
         for k in range(d):
             into[k] = 0.0
         for i in range(n):
-            left, right = K[i], L[place[i]]
-            for j in range(i):
-                a, b = left[j], right[place[j]]
-                for k in range(d):
-                    into[k] += 2.0 * a[u[k]] * b[v[k]]
+            for q in range(len(L)):
+                permuted, row = rows[q], L[q, place[i]]
+                for j in range(i + 1):
+                    permuted[j] = row[place[j]]
             for k in range(d):
-                into[k] += left[i][u[k]] * right[place[i]][v[k]]
+                left, right = K[u[k], i], rows[v[k]]
+                into[k] += 2.0 * _dot(left, right, i) + left[i] * right[i]
 
 
 @compiled

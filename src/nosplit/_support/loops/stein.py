@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.loops.jit import compiled, compiled_fast
-from nosplit._support.loops.values import GAUSSIAN, IMQ, MATERN32, exp, square
+from nosplit._support.loops.jit import compiled, compiled_fast, compiled_inner
+from nosplit._support.loops.values import GAUSSIAN, IMQ, MATERN32, exp, scatter, square
 
-__all__ = ["aligned_bases", "evaluate_stein", "tile_bases"]
+__all__ = ["aligned_bases", "evaluate_stein", "sample_moments", "tile_bases"]
 
 # Pairs worked on at once: what a core's first cache holds.
 _BLOCK = 256
@@ -124,3 +124,63 @@ def evaluate_stein(
             else:
                 _radial(kinds[u], scales[u], exponents[u], D, f)
             _stein(kinds[u], scales[u], exponents[u], p, f, D, G, C, h[rows[u], start:stop])
+
+
+# -- many small samples ------------------------------------------------------------------------
+
+
+@compiled_fast
+def _triangle_bases(x: Any, s: Any, sq: Any, dot: Any, cross: Any) -> None:
+    """D, G and C of all pairs of different rows, each once, (M,) each."""
+    n, p = x.shape
+    at = 0
+    for i in range(n):
+        xa, sa = x[i], s[i]
+        for j in range(i + 1, n):
+            D, G, C = 0.0, 0.0, 0.0
+            for k in range(p):
+                difference = xa[k] - x[j, k]
+                D += difference * difference
+                G += sa[k] * s[j, k]
+                C += (sa[k] - s[j, k]) * difference
+            sq[at], dot[at], cross[at] = D, G, C
+            at += 1
+
+
+@compiled_inner
+def _median_root(squares: Any) -> Any:
+    """Median of the roots; of those that are not 0 if that is 0, and 0 if there are none."""
+    for values in (squares, squares[squares > 0.0]):
+        half = values.size // 2
+        if half == values.size:
+            return 0.0
+        ordered = np.partition(values, half)
+        upper = ordered[half]
+        lower = upper if values.size % 2 else np.max(ordered[:half])
+        median = 0.5 * np.sqrt(lower) + 0.5 * np.sqrt(upper)
+        if median > 0.0:
+            return median
+    return 0.0
+
+
+@compiled
+def sample_moments(
+    program: Any, in_medians: bool, x: Any, s: Any, medians: Any, means: Any, scatters: Any
+) -> None:
+    """Mean and scatter of the values of all pairs, for every sample of x, (R, n, p).
+
+    Where scales are those of kernels `in_medians`, Gaussian or IMQ, they are for rows divided by
+    the median distance of their sample.
+    """
+    kinds, scales, exponents, squarings, rows = program
+    R, n, p = x.shape
+    pairs = n * (n - 1) // 2
+    bases, h = np.empty((3, pairs)), np.empty((kinds.size, pairs))
+    for r in range(R):
+        _triangle_bases(x[r], s[r], bases[0], bases[1], bases[2])
+        own = scales
+        if in_medians:
+            medians[r] = _median_root(bases[0])
+            own = scales / (medians[r] * medians[r])
+        evaluate_stein(kinds, own, exponents, squarings, rows, p, bases[0], bases[1], bases[2], h)
+        scatter(h, pairs, means[r], scatters[r])

@@ -33,14 +33,14 @@ from nosplit.inference.result import TestResult
 from nosplit.inference.run import run
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.tensor import TensorBank
-from nosplit.methods import Adaptive
 from nosplit.pairs.dealing import Natural, Order, Permuted, shuffled
+from nosplit.pairs.loop import n_workers
 from nosplit.pairs.pairing import Sketch
 
 __all__ = ["UNIT_SIZE", "VariablesInMemory"]
 
-# Observations to a unit, about, and how many of them are permuted without any units.
-UNIT_SIZE, FEW_ROWS = 8, 200
+# Observations to a unit, about.
+UNIT_SIZE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ class VariablesInMemory:
         if isinstance(plan.pairing, Sketch):
             tested = self._by_sketch(unit_size, cut, sizes, plan, rng, workers)
         else:
-            few = self._permuted(unit_size, plan, rng) if cut is None else None
+            few = self._permuted(plan, rng, workers) if _permutes(plan) else None
             tested = few or self._by_units(cut, sizes, plan, rng, workers, progress)
         tested = replace(tested, outcome=self._in_order(tested.outcome))
         result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
@@ -147,7 +147,8 @@ class VariablesInMemory:
         discrete, kernels = (self.x.discrete, self.y.discrete), self.asked.kernels
         sizes = observation_sizes(len(self.x.rows), columns, discrete, kernels, unit_size)
         if cut is None:
-            return sizes
+            usual = kernels is None and self.asked.shuffle and unit_size == UNIT_SIZE
+            return replace(sizes, default=usual)
         return replace(sizes, n=cut.n_units, m=cut.n_units, q=len(cut.rows) / cut.n_units)
 
     def _by_sketch(
@@ -171,20 +172,15 @@ class VariablesInMemory:
         kernels, method = asked.kernels, asked.method
         return sketched_independence(observed, kernels, sizes, plan, method, rng, shuffle, workers)
 
-    def _permuted(self, unit_size: int, plan: Plan, rng: np.random.Generator) -> Tested | None:
-        """Permute y among all of few observations, if nobody asked for anything else.
-
-        None also where a kernel sees no difference between any of them.
-        """
-        x, y, n, asked = self.x, self.y, len(self.x.rows), self.asked
-        usual = asked.kernels is None and asked.shuffle and unit_size == UNIT_SIZE
-        everything = asked.method in (None, Adaptive()) and asked.pairs in ("auto", "complete")
-        if not (usual and everything) or n > FEW_ROWS or not plan.flips:
-            return None
+    def _permuted(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> Tested | None:
+        """Permute y among all observations; None where a kernel sees no difference in them."""
+        x, y, n = self.x, self.y, len(self.x.rows)
         kinds = x.discrete, y.discrete
         bank = TensorBank(tensors_for(None, x.rows, y.rows, kinds))
         numbers = kinds == (False, False)
-        drawn = permuted_statistics(x.rows, y.rows, bank, plan.flips, rng, numbers=numbers)
+        drawn = permuted_statistics(
+            x.rows, y.rows, bank, plan.flips, rng, numbers=numbers, workers=n_workers(workers)
+        )
         if drawn is None:
             return None
         outcome = of_unnamed(test_draws(drawn, None, plan.pairs))
@@ -223,3 +219,8 @@ class VariablesInMemory:
         n_used = n if cut is None else len(cut.rows)
         default = kernels is None
         return Tested(outcome, fitted, units.n_units, n_used, self._encodings, default)
+
+
+def _permutes(plan: Plan) -> bool:
+    sizes = plan.sizes
+    return isinstance(sizes, HsicSizes) and sizes.permutes(plan.pairing, plan.flips)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ from nosplit.families.chain import (
 )
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.families.replicates import SteinSamples
 from nosplit.inference.calibrating.simulation import simulate
 from nosplit.inference.calibrations import SIMULATE, WILD
 from nosplit.inference.caveats import few_effective_rows, stein_caveats, thinned_rows
@@ -58,8 +59,6 @@ __all__ = ["ScoredSample"]
 SMALLEST_WILD = 50
 # Rows drawn from a model at once.
 AT_ONCE = 20_000
-
-Scaler = Callable[[Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +95,30 @@ class ScoredSample:
         n, p = self.x.shape
         return SteinSizes(n, n, p, len(stein_kernels(self.asked.kernels, 1.0)), 2)
 
+    @property
+    def standardises(self) -> bool:
+        """Whether columns are divided by their spreads: those of tables."""
+        return self.data.scaled and self.data.encoding is not None
+
     @cached_property
-    def scaling(self) -> tuple[Scaler, Encoding | None]:
-        """The function that puts rows and scores on the scale of kernels, and the encoding."""
-        return _scaler(self.data, self.model, self.x, self.scores)
+    def on_the_line(self) -> tuple[Array, Array]:
+        """Rows and scores in coordinates of the whole line."""
+        return on_the_line(self.model, self.x, self.scores)
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How columns of a table became those of the rows that are compared."""
+        if self.data.encoding is None or not self.data.scaled:
+            return self.data.encoding
+        return self.data.encoding.scaled(*standardised(self.on_the_line[0]))
 
     def units(self, rng: np.random.Generator | None) -> SteinUnits:
         """Units of one row, in random order if there is a generator, with their kernels."""
-        return _units_of_rows(*self.scaling[0](self.x, self.scores), self.asked.kernels, rng)
+        x, scores = self.on_the_line
+        x, scores = _standardise(x, scores) if self.standardises else (x, scores)
+        order = Natural() if rng is None else shuffled(len(x), rng)
+        bank = fit_stein_bank(self.asked.kernels, x)
+        return SteinUnits(x, scores, order, bank, range(len(x)))
 
     def test_chain(
         self, rng: np.random.Generator, workers: int | None, progress: bool
@@ -150,9 +165,11 @@ class ScoredSample:
         if isinstance(plan.pairing, Sketch):
             return self._by_sketch(plan, rng, workers)
         if kind == SIMULATE and isinstance(model, SamplingModel):
-            again = _samples_of_model(model, len(self.x), rng, self.scaling[0], asked.kernels)
+            rows = units.index(range(units.n_units))
+            data = SteinSamples(units.x[rows][None], units.scores[rows][None], asked.kernels)
+            again = _samples_of_model(model, len(self.x), rng, self.standardises, asked.kernels)
             method = settle(asked.method, plan.calibration)
-            outcome = simulate(units, again.__next__, method, plan, workers, progress)
+            outcome = simulate(data, again, method, plan, workers, progress)
         else:
             outcome = run(units, asked.method, plan, rng, workers, progress)
             outcome = replace(outcome, calibration=kind)
@@ -160,7 +177,7 @@ class ScoredSample:
 
     def _by_sketch(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> Tested:
         return sketched_fit(
-            ScoredArrays(*on_the_line(self.model, self.x, self.scores)),
+            ScoredArrays(*self.on_the_line),
             self.asked.kernels,
             plan,
             self.asked.method,
@@ -173,7 +190,7 @@ class ScoredSample:
 
     def _tested(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Tested:
         used = round(units.rows_per_unit * units.n_units)
-        outcome, encoding = _with_caveats(outcome, units), self.scaling[1]
+        outcome, encoding = _with_caveats(outcome, units), self.encoding
         default = self.asked.kernels is None
         outcome = of_unnamed(outcome) if default else outcome
         kernels, n_units = units.bank.kernels, units.n_units
@@ -204,29 +221,10 @@ def _checked_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tup
     return rows, scores
 
 
-def _scaler(data: Sample, model: Score, x: Array, scores: Array) -> tuple[Scaler, Encoding | None]:
-    """The function that puts rows and scores on the scale of kernels, and the encoding it uses."""
-
-    def plain(x: Array, scores: Array) -> tuple[Array, Array]:
-        return on_the_line(model, x, scores)
-
-    if not data.scaled or data.encoding is None:
-        return plain, data.encoding
-    encoding = data.encoding.scaled(*standardised(plain(x, scores)[0]))
-    return lambda x, scores: _standardise(*plain(x, scores)), encoding
-
-
 def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
     """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
     center, spread = standardised(x)
     return (x - center) / spread, scores * spread
-
-
-def _units_of_rows(
-    x: Array, scores: Array, kernels: SteinKernels, rng: np.random.Generator | None
-) -> SteinUnits:
-    order = Natural() if rng is None else shuffled(len(x), rng)
-    return SteinUnits(x, scores, order, fit_stein_bank(kernels, x), range(len(x)))
 
 
 def _chain(
@@ -248,22 +246,27 @@ def _samples_of_model(
     model: SamplingModel,
     n: int,
     rng: np.random.Generator,
-    scaler: Scaler,
+    standardises: bool,
     kernels: SteinKernels,
-) -> Iterator[SteinUnits]:
+) -> Iterator[SteinSamples]:
     """Draw samples of n rows from the model, treated as the data was, without end.
 
     Many samples are drawn at once: a call of a law of scipy.stats costs more than its rows.
     """
-    count = n * max(1, AT_ONCE // n)
+    count = max(1, AT_ONCE // n)
     while True:
-        x = np.ascontiguousarray(model.sample(count, rng), dtype=np.float64).reshape(count, -1)
+        x = np.ascontiguousarray(model.sample(count * n, rng), dtype=np.float64)
+        x = x.reshape(count * n, -1)
         if not np.isfinite(x).all():
             raise InputError("`score` is a model that draws numbers beyond all bounds. Rescale it.")
-        scores = scores_of(model, x)
-        for start in range(0, len(x), n):
-            rows = slice(start, start + n)
-            yield _units_of_rows(*scaler(x[rows], scores[rows]), kernels, None)
+        rows, scores = (
+            np.ascontiguousarray(part).reshape(count, n, -1)
+            for part in on_the_line(model, x, scores_of(model, x))
+        )
+        if standardises:
+            each = [_standardise(*sample) for sample in zip(rows, scores, strict=True)]
+            rows, scores = (np.stack(part) for part in zip(*each, strict=True))
+        yield SteinSamples(rows, scores, kernels)
 
 
 def _doubts(units: SteinUnits) -> list[Caveat]:

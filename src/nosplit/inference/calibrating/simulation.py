@@ -6,8 +6,8 @@ replicates are exchangeable under the null, and the rank of the data's evidence 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -20,38 +20,57 @@ from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.run import split_at
 from nosplit.methods import Method
-from nosplit.pairs.loop import accumulate
+from nosplit.pairs.loop import accumulate, n_workers
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.protocols import Testable, Units
+from nosplit.pairs.pairing import Pairing
+from nosplit.pairs.protocols import Testable
 
-__all__ = ["simulate"]
+__all__ = ["Samples", "simulate"]
 
 
-@dataclass(frozen=True, eq=False)
-class _Replicate:
-    """The statistics of one sample: τ, (d,) or (2, d) for a split, and Σ̂."""
+class Samples(Protocol):
+    """Samples of one size, with kernels of their own."""
 
-    tau: Array
-    cov: Array
-    moments: Moments
+    def __len__(self) -> int: ...
+
+    @property
+    def n_units(self) -> int:
+        """Units of every sample."""
+        ...
+
+    def first(self, count: int) -> Samples:
+        """So many of the samples, if there are so many."""
+        ...
+
+    def units(self, r: int) -> Testable:
+        """The units of a sample."""
+        ...
+
+    def all_at_once(self, pairing: Pairing) -> bool:
+        """Whether `moments` are those of its pairs."""
+        ...
+
+    def moments(self, workers: int) -> tuple[Array, Array]:
+        """Means, (R, d), and scatters, (R, d, d), of the values of the pairs of every sample."""
+        ...
 
 
 def simulate(
-    observed: Testable,
-    draw: Callable[[], Testable],
+    observed: Samples,
+    samples: Iterator[Samples],
     method: Method,
     how: Plan,
     workers: int | None,
     progress: bool = False,
 ) -> Outcome:
-    """Rank the evidence of the observed units among that of units drawn under the null.
+    """Rank the evidence of the observed sample among that of samples drawn under the null.
 
     Parameters
     ----------
-    observed : Testable
-        The units of the data.
-    draw : callable
-        Gives the units of a sample of the same size from the model, with kernels of their own.
+    observed : Samples
+        The data, as one sample.
+    samples : iterator of Samples
+        Gives samples of the same size from the model, some at a time, without end.
     method : Method
         What turns statistics into evidence.
     how : Plan
@@ -61,33 +80,48 @@ def simulate(
     progress : bool
         Show a progress bar on the terminal.
     """
-    first = _replicate(observed, method, how, workers)
-    taus, covs = [first.tau], [first.cov]
+    found = _statistics(observed, method, how, workers)
+    first, taus, covs = found[0][0], [found[1]], [found[2]]
+    left = how.flips
     with progress_bar(progress, how.flips) as step:
-        for _ in range(how.flips):
-            again = _replicate(draw(), method, how, workers)
-            taus.append(again.tau)
-            covs.append(again.cov)
+        while left > 0:
+            some = next(samples).first(left)
+            _, tau, cov = _statistics(some, method, how, workers)
+            taus.append(tau)
+            covs.append(cov)
+            left -= len(some)
             if step is not None:
-                step(1)
-    tau, cov = np.stack(taus), np.stack(covs)
+                step(len(some))
+    tau, cov = np.concatenate(taus), np.concatenate(covs)
     if not (np.isfinite(cov).all() and cov.any(axis=(1, 2)).all()):
         raise InputError(
             "`score` is a model, or `x` a sample, of a scale at which squares of statistics are no "
             "numbers. Rescale both, for example to unit variance."
         )
     flips = rank_draws(method, tau, cov)
-    selection = method(first.tau, first.cov)
-    total = first.moments
-    return Outcome(
-        method, selection, total.tau, first.cov, total.n, SIMULATE, flips, pairs=how.pairs
-    )
+    selection = method(tau[0], cov[0])
+    return Outcome(method, selection, first.tau, cov[0], first.n, SIMULATE, flips, pairs=how.pairs)
 
 
-def _replicate(units: Testable, method: Method, how: Plan, workers: int | None) -> _Replicate:
-    parts: list[Units] = [units.part(r) for r in split_at(method, units.n_units)]
-    moments = [accumulate(part, how.pairing, workers=workers) for part in parts]
-    total = sum(moments[1:], start=moments[0])
-    tau = np.stack([m.tau for m in moments])
-    # Uncentred, as for flips: good for complete pairs too.
-    return _Replicate(tau[0] if len(tau) == 1 else tau, total.second_moment, total)
+def _statistics(
+    samples: Samples, method: Method, how: Plan, workers: int | None
+) -> tuple[list[Moments], Array, Array]:
+    """Moments of each sample, τ, (R, d) or (R, 2, d) for a split, and Σ̂, (R, d, d).
+
+    Σ̂ is uncentred, as for flips: good for complete pairs too.
+    """
+    parts = split_at(method, samples.n_units)
+    if len(parts) == 1 and samples.all_at_once(how.pairing):
+        n = how.pairing.n_pairs(samples.n_units)
+        means, scatters = samples.moments(n_workers(workers))
+        cov = scatters / n + means[:, :, None] * means[:, None, :]
+        return [Moments(n, means[0], scatters[0])], np.sqrt(n) * means, cov
+    totals, taus = [], []
+    for r in range(len(samples)):
+        units = samples.units(r)
+        moments = [accumulate(units.part(run), how.pairing, workers=workers) for run in parts]
+        totals.append(sum(moments[1:], start=moments[0]))
+        taus.append(np.stack([m.tau for m in moments]))
+    tau = np.stack(taus)
+    covs = np.stack([total.second_moment for total in totals])
+    return totals, tau[:, 0] if len(parts) == 1 else tau, covs

@@ -90,8 +90,9 @@ def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str)
 def _all_pairs_if_cheap(sizes: Sizes, kind: Exact | str, budget: float) -> Plan | None:
     """All pairs, if they fit the budget."""
     exact = kind if isinstance(kind, Exact) else Exact()
-    plan = _plan(sizes, Complete(), exact, f"All pairs fit the budget of {budget:g} s.")
-    return plan if plan.nominal_seconds <= budget else None
+    why = f"All pairs fit the budget of {budget:g} s."
+    plans = (_plan(own, Complete(), exact, why) for own in sizes.ways)
+    return next((plan for plan in plans if plan.nominal_seconds <= budget), None)
 
 
 def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why: str) -> Plan:

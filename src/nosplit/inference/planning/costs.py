@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.defaults.recipes import Recipe
@@ -10,7 +10,7 @@ from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Complete, Pairing, Sketch, Window
 
-__all__ = ["DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
+__all__ = ["FEW_OBSERVATIONS", "DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
@@ -35,6 +35,9 @@ NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
 NS_INSIDE, NS_ADDED, SEVERAL_FLIPS = 0.15, 0.3, 1_999
 # The same for units of observations: an entry, a factor of it, a shift, a look-up.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
+# A number of a pair of observations under a draw, where one variable is permuted among all of them,
+# how many numbers there are besides those of kernels, and up to how many observations that is done.
+NS_PERMUTED, BROAD, FEW_OBSERVATIONS = 0.25, 4, 500
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,11 @@ class Sizes:
     def can_sketch(self) -> bool:
         """Whether a sketch serves: there are rows enough for cells."""
         return self.n_units >= SMALLEST_SKETCH
+
+    @property
+    def ways(self) -> tuple[Sizes, ...]:
+        """Sizes for ways to look at all pairs, that which finds most first."""
+        return (self,)
 
     @property
     def pairs_of(self) -> str:
@@ -201,7 +209,10 @@ class DesignSizes(Sizes):
 
 @dataclass(frozen=True)
 class HsicSizes(Sizes):
-    """The same for independence: n = m is the number of units, p all columns, d the products."""
+    """The same for independence: n = m is the number of units, p all columns, d the products.
+
+    `default` says that nothing keeps all of few observations from being permuted, without units.
+    """
 
     q: float = 8.0
     factors: int = 8
@@ -215,6 +226,25 @@ class HsicSizes(Sizes):
     def pairs_of(self) -> str:
         """Plural of what pairs are made of."""
         return "units"
+
+    @property
+    def ways(self) -> tuple[Sizes, ...]:
+        """All of few observations permuted, or units of them."""
+        return (self, replace(self, default=False)) if self.default else (self,)
+
+    @property
+    def observations(self) -> int:
+        """Number of observations."""
+        return round(self.n_units * self.q)
+
+    def permutes(self, pairing: Pairing, flips: int) -> bool:
+        """Whether one variable is permuted among all observations, and no units are cut."""
+        every = isinstance(pairing, Complete) and not isinstance(pairing, Sketch)
+        return self.default and every and flips > 0 and self.observations <= FEW_OBSERVATIONS
+
+    def rows_or_units(self, pairing: Pairing, flips: int) -> int:
+        """Number of units, or of all observations where one variable is permuted among them."""
+        return self.observations if self.permutes(pairing, flips) else self.n_units
 
     def cells(self, pairing: Sketch) -> int:
         """Cells of a sketch, at the most: each has q sums, so that there are fewer than of rows."""
@@ -236,6 +266,11 @@ class HsicSizes(Sizes):
         """Nominal seconds of one core."""
         if isinstance(pairing, Sketch):
             return self.sketch_seconds(pairing, flips)
+        if self.permutes(pairing, flips):
+            n_pairs = pairing.n_pairs(self.observations)
+            drawn = flips * (self.d + self.factors + BROAD) * NS_PERMUTED
+            value = self.p + 2.0 * NS_FACTOR * self.factors + drawn
+            return SECONDS_FIXED + 1e-9 * n_pairs * value
         entries = self.q**2
         values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
         draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0

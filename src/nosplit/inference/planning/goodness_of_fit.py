@@ -28,8 +28,9 @@ from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window
 
 __all__ = ["SECONDS_REPLICATE", "SteinSizes", "most_rows", "plan_chain", "plan_rows"]
 
-# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths.
-SECONDS_REPLICATE = 5e-4
+# Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths; and where those of
+# many replicates are looked at together, which is where all pairs are.
+SECONDS_REPLICATE, SECONDS_TOGETHER = 5e-4, 1.5e-5
 # Nominal nanoseconds of one core for the Stein features of a wave, and for one of low order.
 NS_STEIN_WAVE, NS_LOW_ORDER = 8.0, 4.0
 
@@ -144,4 +145,5 @@ def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
 
 def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
     """Nominal seconds of a replicate, which shares what a test does once."""
-    return sizes.seconds(pairing, 0) - SECONDS_FIXED + SECONDS_REPLICATE
+    own = SECONDS_TOGETHER if isinstance(pairing, Complete) else SECONDS_REPLICATE
+    return sizes.seconds(pairing, 0) - SECONDS_FIXED + own
