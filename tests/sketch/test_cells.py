@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import nosplit
+import nosplit.sketch.swaps as swaps_module
 from nosplit.kernels import Gaussian, Linear
 from nosplit.kernels.defaults.recipes import as_recipe
 from nosplit.sketch.cells import drawn_statistics, units_of
@@ -81,3 +83,26 @@ def test_labels_are_as_many_as_cells():
     # Each of the 100 cells is chosen .3 of the times: five standard errors.
     many = Swaps(30, 70, 9999, 1).weights(512, 512)
     assert np.abs(many.mean(axis=0) - 0.3).max() < 5 * np.sqrt(0.21 / 512)
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(4, 60), (60, 4)])
+def test_few_labels_are_added_up_one_by_one(n_x, n_y):
+    rng = np.random.default_rng(3)
+    swaps = Swaps(n_x, n_y, 99, 1)
+    units = swaps.units(rng.normal(0, 50, (n_x, 7)), rng.normal(0, 50, (n_y, 7)))
+    weights = swaps.weights(0, 100)
+    total = units.values.sum(axis=0, dtype=float)
+    wanted = weights.astype(float) @ units.values - n_x / (n_x + n_y) * total
+    np.testing.assert_array_equal(swaps.sums(weights, units), wanted)
+
+
+@pytest.mark.parametrize("sizes", [(12, 300), (300, 12), (500, 9000)])
+def test_that_changes_no_result(sizes, monkeypatch):
+    """In memory, where rows are labelled, and in a sketch."""
+    rng = np.random.default_rng(4)
+    x, y = (rng.normal(size=(n, 3)) for n in sizes)
+    found = []
+    for few in (swaps_module.FEW, 10**9):
+        monkeypatch.setattr(swaps_module, "FEW", few)
+        found.append(nosplit.two_sample_test(x, y, rng=0, workers=1).to_dict())
+    assert found[0] == found[1]

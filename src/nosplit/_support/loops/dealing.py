@@ -8,7 +8,16 @@ import numpy as np
 
 from nosplit._support.loops.jit import compiled, compiled_inner
 
-__all__ = ["ROUNDS", "by_cell", "chosen", "chosen_inside", "dealt", "sums_by_sample", "sums_inside"]
+__all__ = [
+    "ROUNDS",
+    "by_cell",
+    "chosen",
+    "chosen_inside",
+    "dealt",
+    "marked_sums",
+    "sums_by_sample",
+    "sums_inside",
+]
 
 # Numbers whose next steps are taken together, and rounds of a step: as many as there are constants.
 SOME, ROUNDS = 1024, 6
@@ -103,6 +112,19 @@ def chosen(uniform: Any, out: Any) -> None:
             places[j] = places[i]
             places[i] = picked
             out[b, picked] = 1.0
+
+
+@compiled
+def marked_sums(weights: Any, mark: Any, values: Any, out: Any) -> None:
+    """Sums of the rows of `values` that have this mark among the weights, for every draw."""
+    for draw in range(len(weights)):
+        own, into = weights[draw], out[draw]
+        into[:] = 0.0
+        for i in range(len(own)):
+            if own[i] == mark:
+                row = values[i]
+                for k in range(len(row)):
+                    into[k] += row[k]
 
 
 @compiled

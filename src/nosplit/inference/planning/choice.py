@@ -83,7 +83,7 @@ def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str)
     flips = calibration.flips if isinstance(calibration, Exact) else 0
     n_units = sizes.rows_or_units(pairing, flips)
     n_pairs = pairing.n_pairs(n_units)
-    seconds = sizes.seconds(pairing, flips)
+    seconds = sizes.seconds(pairing, flips) + sizes.besides(pairing, flips)
     return Plan(pairing, calibration, n_units, n_pairs, seconds, reason, sizes)
 
 
@@ -99,8 +99,9 @@ def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why:
     """A sketch with the frequencies asked for, or as many of 64, 32 and 16 as fit."""
     exact = kind if isinstance(kind, Exact) else Exact(sizes.sketch_flips)
     counts = (64, 32, 16) if wanted.frequencies is None else (wanted.frequencies,)
-    plans = [_plan(sizes, Sketch(wanted.cells, count), exact, why) for count in counts]
-    return next((plan for plan in plans if plan.nominal_seconds <= budget), plans[-1])
+    sketches = [Sketch(wanted.cells, count) for count in counts]
+    fitting = (own for own in sketches if sizes.seconds(own, exact.flips) <= budget)
+    return _plan(sizes, next(fitting, sketches[-1]), exact, why)
 
 
 def _fixed_pairs(sizes: Sizes, pairing: Pairing, kind: Exact | str, budget: float) -> Plan:

@@ -9,6 +9,8 @@ from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
 from nosplit.pairs.pairing import Complete, Pairing, Sketch, Window
+from nosplit.sketch.dealing import MOST_CELLS
+from nosplit.sketch.swaps import FEW
 
 __all__ = ["FEW_OBSERVATIONS", "DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
@@ -18,12 +20,15 @@ NS_FLIP_PRODUCT, NS_FLIP_SIGN, NS_FLIP_LABEL = 0.025, 15.0, 1.6
 SECONDS_FIXED = 0.01
 # The same for what is seen besides kernels: a bin under a draw, a landmark of a row, squared and
 # cubed; seconds of a column.
-NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 4e-4
+NS_COUNT, NS_LANDMARK, NS_EIGEN, SECONDS_COLUMN = 8.0, 0.2, 1.2, 8e-4
 # Products of waves of all pairs of columns, about, and columns up to which there are any.
 PAIR_PRODUCTS, PAIRED_COLUMNS = 200, 20
 # The same for sketches: a row, a bin of it, a frequency, a column of that, a number under a draw.
 NS_ROW, NS_BIN, NS_WAVE, NS_PROJECTION, NS_DRAWN = 60.0, 18.0, 1.2, 0.04, 0.03
 SECONDS_SKETCH = 0.05
+# Looking at a bin of a column under a draw, besides adding it up: however many frequencies there
+# are, all columns are looked at.
+NS_LOOKED = 45.0
 # The share of waves' cost where kernels are those of the default grid: two in three follow.
 FOLLOWING = 0.5
 # Units from which there are cells enough, draws on them, and bins of all columns of a cell.
@@ -32,7 +37,10 @@ SMALLEST_SKETCH, SKETCH_FLIPS, SKETCH_BINS = 400, 9_999, 8_192
 # from which there are cells enough.
 NS_BOTH, NS_PRODUCT, SMALLEST_SHIFTED = 8.0, 0.7, 100
 # The same for several samples: a pair of units under a draw, a number of a unit; and draws.
-NS_INSIDE, NS_ADDED, SEVERAL_FLIPS = 0.15, 0.3, 1_999
+NS_INSIDE, NS_ADDED, SEVERAL_FLIPS = 0.15, 0.25, 1_999
+# The same for designs: a value of a pair of rows that is added to that of its units, and one of two
+# units that is centred in their block.
+NS_GATHERED, NS_CENTRED = 5.0, 15.0
 # The same for units of observations: an entry, a factor of it, a shift, a look-up.
 NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 # A number of a pair of observations under a draw, where one variable is permuted among all of them,
@@ -100,8 +108,28 @@ class Sizes:
         draws = flips * pairing.cells * numbers * NS_DRAWN
         return SECONDS_SKETCH + 1e-9 * ((self.n + self.m) * row + draws)
 
+    def besides(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of what no choice changes: looking at columns of sketches under draws.
+
+        Of samples of different sizes there are more cells to add up.
+        """
+        if not (isinstance(pairing, Sketch) and self.default and flips):
+            return 0.0
+        bins = min(128, SKETCH_BINS // self.p)
+        numbers = 2 * (pairing.frequencies or 0) * self.d + (bins + 1) * self.p
+        more = max(0, self._labelled(pairing) - pairing.cells)
+        return 1e-9 * flips * (bins * self.p * NS_LOOKED + more * numbers * NS_DRAWN)
+
+    def _labelled(self, pairing: Sketch) -> int:
+        """Cells that are added up under a draw, about, where sizes differ."""
+        few, many = sorted((self.n, self.m))
+        if few == many:
+            return pairing.cells
+        every = min(MOST_CELLS, min(few, pairing.cells) * (few + many) / few)
+        return round(min(every, FEW * every * few / (few + many)))
+
     def seconds(self, pairing: Pairing, flips: int) -> float:
-        """Nominal seconds of one core."""
+        """Nominal seconds of one core, of what there is to choose."""
         if isinstance(pairing, Sketch):
             return self.sketch_seconds(pairing, flips)
         if self.default and isinstance(pairing, Complete) and flips:
@@ -185,6 +213,10 @@ class DesignSizes(Sizes):
         """Number of units."""
         return self.units
 
+    def besides(self, pairing: Pairing, flips: int) -> float:
+        """Nothing that is not in `seconds`."""
+        return 0.0
+
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
         """Nominal seconds of one core for a sketch."""
         waves, bins = (pairing.frequencies or 0) * self.d, min(128, SKETCH_BINS // self.p)
@@ -203,6 +235,9 @@ class DesignSizes(Sizes):
         drawn = self.units**2 / 2.0 * NS_FLIP_PRODUCT
         if self.samples > 2:
             drawn = self.units**2 / 2.0 * NS_INSIDE
+        else:
+            value += NS_GATHERED * self.d
+            drawn += self.units**2 * NS_CENTRED / max(flips, 1)
         seen = self._seen(flips) if self.default else 0.0
         return SECONDS_FIXED + seen + 1e-9 * (rows * value + flips * self.d * drawn)
 
@@ -249,6 +284,10 @@ class HsicSizes(Sizes):
     def cells(self, pairing: Sketch) -> int:
         """Cells of a sketch, at the most: each has q sums, so that there are fewer than of rows."""
         return max(16, min(2 * pairing.cells // round(self.q), self.n_units))
+
+    def besides(self, pairing: Pairing, flips: int) -> float:
+        """Nothing that is not in `seconds`."""
+        return 0.0
 
     def sketch_seconds(self, pairing: Sketch, flips: int) -> float:
         """Nominal seconds of one core for a sketch."""
