@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.signal import lfilter
 from scipy.stats import binom
 
 import nosplit
@@ -328,3 +329,15 @@ def test_profiles_and_large_files_have_no_labels_iv(tmp_path, monkeypatch):
         two_sample_test(*files, paired=True, pairs="sketch")
     with pytest.raises(InputError, match="need all rows"):
         nosplit.calibration_check(*files, paired=True)
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
+def test_blocks_of_series_in_strata_have_the_names_of_strata():
+    """Those that were left out were called '8' and '9': the numbers of their blocks."""
+    noise = np.random.default_rng(1).normal(size=(2, 60))
+    x, y = (lfilter([1.0], [1.0, -0.6], own) for own in noise)
+    names = np.array([["north", "south", "west"], ["north", "south", "east"]])
+    labels = names[:, np.arange(60) // 22]
+    said = str(nosplit.two_sample_test(x, y, strata=tuple(labels)).design)
+    assert "whole blocks of rows change places between the samples" in said
+    assert said.endswith("left out, 32 rows: 'west', 'east'")

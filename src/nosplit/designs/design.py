@@ -179,18 +179,20 @@ def _said_of_groups(
     parts = []
     if swapped.any():
         count = len(np.unique(keys.group[swapped]))
-        parts.append(f"x and y are swapped inside {_number_of(count, 'group', 'groups')}")
+        parts.append(f"x and y are swapped inside {_number_of(count, *groups.called)}")
     if exchanged.any():
         a, b = (len(np.unique(keys.group[exchanged & (keys.y == side)])) for side in (False, True))
         inside = "" if strata is None else ", inside strata"
-        parts.append(f"{a + b:,} whole groups change places between the samples ({a} and {b})")
+        parts.append(
+            f"{a + b:,} whole {groups.called[1]} change places between the samples ({a} and {b})"
+        )
         parts[-1] += inside
     lost = keys.kept & ~swapped & ~exchanged
     if lost.any():
         names = np.zeros(len(groups.names), np.bool_)
         names[keys.group[lost]] = True
         parts.append(
-            f"{_number_of(int(names.sum()), 'group', 'groups')} with nothing to change places with "
+            f"{_number_of(int(names.sum()), *groups.called)} with nothing to change places with "
             f"left out, {int(lost.sum()):,} rows: {listed(groups.said(names))}"
         )
     return "; ".join(parts)

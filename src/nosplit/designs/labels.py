@@ -38,15 +38,18 @@ class RowLabels:
     codes : array of int, shape (N,)
         Number of the label of each row.
     names : sequence
-        The labels.
+        The labels. Blocks of rows have the name of their stratum.
+    called : pair of str
+        What rows of one label are, and those of several.
     """
 
     codes: Index
     names: Sequence[Any]
+    called: tuple[str, str] = ("group", "groups")
 
     def said(self, chosen: NDArray[np.bool_]) -> list[str]:
-        """Some of the labels, as text."""
-        return [str(self.names[i]) for i in np.flatnonzero(chosen).tolist()]
+        """Some of the labels, as text, each once."""
+        return list(dict.fromkeys(str(self.names[i]) for i in np.flatnonzero(chosen).tolist()))
 
 
 def is_name(labels: Any) -> bool:

@@ -189,20 +189,21 @@ class _OrderedRows:
         caveats = [_serial(lag, block)] if lag or likeness.suspected else []
         if block == 1:
             return cls(None, APPROXIMATE, caveats)
-        return cls(_runs_in_cells(cell, strata.codes >= 0, block), BLOCKS, caveats)
+        return cls(_runs_in_cells(cell, strata, block), BLOCKS, caveats)
 
 
-def _runs_in_cells(cell: Index, kept: NDArray[np.bool_], block: int) -> RowLabels:
+def _runs_in_cells(cell: Index, strata: RowLabels, block: int) -> RowLabels:
     """Blocks of rows of a sample that follow one another in a stratum: no fewer than so many."""
     order = np.argsort(cell, kind="stable")
     first = np.flatnonzero(np.diff(cell[order], prepend=cell[order[0]] - 1))
     counts = np.diff(np.append(first, len(cell)))
     place = np.arange(len(cell)) - np.repeat(first, counts)
     number = np.minimum(place // block, np.repeat(np.maximum(counts // block - 1, 0), counts))
-    _, codes = np.unique(np.stack([cell[order], number]), axis=1, return_inverse=True)
+    runs, codes = np.unique(np.stack([cell[order], number]), axis=1, return_inverse=True)
     groups = np.empty(len(cell), np.int64)
     groups[order] = codes.ravel()
-    return RowLabels(np.where(kept, groups, -1), range(int(codes.max()) + 1))
+    names = [strata.names[own // 2] for own in runs[0].tolist()]
+    return RowLabels(np.where(strata.codes >= 0, groups, -1), names, ("block", "blocks of rows"))
 
 
 def _serial(lag: int, block: int) -> Caveat:
