@@ -28,8 +28,10 @@ from nosplit.families.chain import (
     ChainBlocks,
     Runs,
     batch_length,
+    chain_blocks,
     correlation_times,
 )
+from nosplit.families.fitting import fit_stein_bank
 from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.inference.caveats import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
@@ -460,3 +462,18 @@ def test_kernels_iv():
 def test_errors_in_functions_are_not_hidden():
     with pytest.raises(ZeroDivisionError):
         goodness_of_fit_test(np.arange(10.0), lambda x: 1 / 0)
+
+
+def test_blocks_of_chains_grow_where_there_are_many():
+    """Six correlation times at the least, sixty blocks if there can be as many."""
+    rng = np.random.default_rng(2)
+    counts = {}
+    for n in (400, 4_000, 40_000):
+        x = rng.normal(size=(n, 1))
+        units = SteinUnits(x, -x, Natural(), fit_stein_bank(None, x), range(n))
+        blocks = chain_blocks(units, most_rows=n)
+        counts[n] = blocks.n_units
+        assert blocks.length >= 6
+    assert 50 <= counts[400] <= 67
+    assert 100 <= counts[4_000] < 4_000**0.6 * 1.2
+    assert counts[4_000] < counts[40_000] < 40_000**0.6 * 1.2

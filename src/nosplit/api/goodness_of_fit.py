@@ -101,9 +101,9 @@ def goodness_of_fit_test(
         Show a progress bar on the terminal.
     dependent : bool
         Whether rows are the output of a Markov chain, in its order; rows that only look like one
-        are thinned, with a warning. Blocks of six correlation times are then the units, with random
-        signs of their own (right in the limit), and rows are thinned inside them; a warning says
-        where the chain is too short for that. With calibration="asymptotic" pairs are
+        are thinned, with a warning. Blocks of six correlation times or more are then the units,
+        with random signs of their own (right in the limit), and rows are thinned inside them; a
+        warning says where the chain is too short for that. With calibration="asymptotic" pairs are
         (i, n/2 + i), and Σ comes from batch means.
     thin : int
         Use every `thin`-th row only.

@@ -51,8 +51,9 @@ __all__ = [
 
 # Batches this many correlation times long leave about 5 % of the variance out.
 BATCH = 10.0
-# Blocks with signs of their own: shorter, for more of them; and how many are enough.
-BLOCK, SMALLEST_BLOCKS, MOST_BLOCKS = 6.0, 50, 1000
+# Blocks with signs of their own, in correlation times: shorter, for more of them; how many are
+# enough; and how they grow with a chain that has more.
+BLOCK, SMALLEST_BLOCKS, MANY_BLOCKS, GROWTH = 6.0, 50, 60, 0.4
 # Rows of a block for each correlation time: closer ones say nothing new.
 ROWS_PER_TIME = 3.0
 # Pairs of neighbours that estimates of their correlation look at.
@@ -151,10 +152,15 @@ class ChainBlocks(_Consecutive):
 
 
 def chain_blocks(rows: SteinUnits, most_rows: int) -> ChainBlocks:
-    """Blocks of a chain, six correlation times long, of at most `most_rows` rows in all."""
+    """Blocks of a chain of at most `most_rows` rows in all, six correlation times long or more.
+
+    Neighbouring blocks depend on one another, by less the longer they are: at six times a twelfth
+    of the variance is left out. Where there are many, they are longer.
+    """
     n, time = rows.n_units, _longest_time(rows)
     thinned = min(max(1, int(time / ROWS_PER_TIME), -(-n // most_rows)), max(1, n // 4))
-    length = max(math.ceil(BLOCK * time / thinned), -(-n // thinned // MOST_BLOCKS), 1)
+    times = n / time
+    length = math.ceil(max(BLOCK, min(times / MANY_BLOCKS, times**GROWTH)) * time / thinned)
     kept = np.arange(0, n, thinned)
     some = SteinUnits(
         np.ascontiguousarray(rows.x[kept]),
