@@ -55,8 +55,9 @@ from nosplit.pairs.pairing import Sketch
 
 __all__ = ["ScoredSample"]
 
-# Rows from which the level of the wild bootstrap is called safe (docs/measured/goodness_of_fit.md).
-SMALLEST_WILD = 50
+# Rows from which the level of the wild bootstrap is called safe: with so few columns, one more for
+# each of more columns, and at the most (docs/measured/goodness_of_fit.md).
+SMALLEST_WILD, FEW_COLUMNS, MOST_WILD = 50, 10, 100
 # Rows drawn from a model at once.
 AT_ONCE = 20_000
 
@@ -159,7 +160,7 @@ class ScoredSample:
         plan, kind = plan_rows(
             sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling
         )
-        doubts = [] if kind == SIMULATE else _doubts(units)
+        doubts = [] if kind == SIMULATE else _doubts(units, kind)
         if doubts and plan.otherwise is not None:
             plan, kind, doubts = plan.otherwise, SIMULATE, []
         if isinstance(plan.pairing, Sketch):
@@ -269,9 +270,18 @@ def _samples_of_model(
         yield SteinSamples(rows, scores, kernels)
 
 
-def _doubts(units: SteinUnits) -> list[Caveat]:
+def _doubts(units: SteinUnits, kind: str) -> list[Caveat]:
     """Say why random signs and the closed form are not to be trusted with these rows."""
-    return few_effective_rows(units.effective_rows(), units.n_units)
+    n, p = units.x.shape
+    found = few_effective_rows(units.effective_rows(), n)
+    safe = min(SMALLEST_WILD + max(0, p - FEW_COLUMNS), MOST_WILD)
+    if kind == WILD and n < safe:
+        text = (
+            f"{n} rows are few for the wild bootstrap of {p} columns (at least {safe} are safe): "
+            "give a model that can sample and use calibration='simulate'."
+        )
+        found.append((UnsafeAsymptoticsWarning, text))
+    return found
 
 
 def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
@@ -284,10 +294,4 @@ def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> O
         few = few_batches(units.n_units // 2, len(units.bank))
         return replace(outcome, caveats=kept).noting(few)
     found = looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
-    if outcome.calibration == WILD and units.n_units < SMALLEST_WILD:
-        text = (
-            f"{units.n_units} rows are few for the wild bootstrap (at least {SMALLEST_WILD} are "
-            "safe): give a model that can sample and use calibration='simulate'."
-        )
-        found.append((UnsafeAsymptoticsWarning, text))
     return outcome.noting(found)
