@@ -15,6 +15,7 @@ import nosplit
 from nosplit import DependentRowsWarning, Exact, independence_test, mean_test, two_sample_test
 from nosplit.api.means import _block_means
 from nosplit.data.serial import Likeness, likeness_of, rows_apart
+from nosplit.designs.labels import RowLabels
 from nosplit.designs.two_sample import _runs_in_cells
 
 pytestmark = pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
@@ -355,7 +356,8 @@ def test_rows_of_values_in_blocks():
 
 def test_runs_of_rows_in_strata():
     cell = np.array([0, 2, 0, 0, 2, 0, 0, 2, 1, 1, 1, 3, -2])
-    groups = _runs_in_cells(cell, cell >= 0, 2)
+    strata = RowLabels(cell // 2, ["north", "south"])
+    groups = _runs_in_cells(cell, strata, 2)
     codes = groups.codes
     assert codes[-1] == -1
     assert [np.flatnonzero(codes == g).tolist() for g in np.unique(codes[:-1])] == [

@@ -47,6 +47,7 @@ from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import run
 from nosplit.kernels import IMQ
+from nosplit.kernels.derived.stein import SteinBank
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, scores_of
@@ -55,9 +56,10 @@ from nosplit.pairs.pairing import Sketch
 
 __all__ = ["ScoredSample"]
 
-# Rows from which the level of the wild bootstrap is called safe: with so few columns, one more for
-# each of more columns, and at the most (docs/measured/goodness_of_fit.md).
-SMALLEST_WILD, FEW_COLUMNS, MOST_WILD = 50, 10, 100
+# Rows from which the level of the wild bootstrap is called safe: for one kernel; and for several,
+# with so many columns, one more for each further column, and at the most
+# (docs/measured/goodness_of_fit.md).
+SMALLEST_WILD, FEW_COLUMNS, SEVERAL_KERNELS, MOST_WILD = 20, 10, 50, 100
 # Rows drawn from a model at once.
 AT_ONCE = 20_000
 
@@ -108,7 +110,7 @@ class ScoredSample:
 
     @property
     def encoding(self) -> Encoding | None:
-        """How columns of a table became those of the rows that are compared."""
+        """The encoding of a table: what became of its columns in the rows that are compared."""
         if self.data.encoding is None or not self.data.scaled:
             return self.data.encoding
         return self.data.encoding.scaled(*standardised(self.on_the_line[0]))
@@ -163,6 +165,10 @@ class ScoredSample:
         doubts = [] if kind == SIMULATE else _doubts(units, kind)
         if doubts and plan.otherwise is not None:
             plan, kind, doubts = plan.otherwise, SIMULATE, []
+        elif kind == WILD and asked.kernels is None and len(units.x) < _safe_rows(units):
+            # Learning from few rows which of several kernels to trust is what costs the level.
+            units = replace(units, bank=_one_kernel(units.x))
+            doubts = _doubts(units, kind)
         if isinstance(plan.pairing, Sketch):
             return self._by_sketch(plan, rng, workers)
         if kind == SIMULATE and isinstance(model, SamplingModel):
@@ -239,8 +245,7 @@ def _chain(
     three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
     if three.n_units // 2 >= smallest_safe_batches(3):
         return three
-    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
-    return chain_units(replace(rows, bank=one))
+    return chain_units(replace(rows, bank=_one_kernel(rows.x)))
 
 
 def _samples_of_model(
@@ -270,15 +275,27 @@ def _samples_of_model(
         yield SteinSamples(rows, scores, kernels)
 
 
+def _one_kernel(x: Array) -> SteinBank:
+    return fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), x)
+
+
+def _safe_rows(units: SteinUnits) -> int:
+    """Rows from which random signs keep the level, with these columns and kernels."""
+    if len(units.bank) == 1:
+        return SMALLEST_WILD
+    p = int(units.x.shape[1])
+    more = min(p, FEW_COLUMNS) * (SEVERAL_KERNELS - SMALLEST_WILD) // FEW_COLUMNS
+    return min(SMALLEST_WILD + more + max(0, p - FEW_COLUMNS), MOST_WILD)
+
+
 def _doubts(units: SteinUnits, kind: str) -> list[Caveat]:
     """Say why random signs and the closed form are not to be trusted with these rows."""
-    n, p = units.x.shape
+    n, safe = len(units.x), _safe_rows(units)
     found = few_effective_rows(units.effective_rows(), n)
-    safe = min(SMALLEST_WILD + max(0, p - FEW_COLUMNS), MOST_WILD)
     if kind == WILD and n < safe:
         text = (
-            f"{n} rows are few for the wild bootstrap of {p} columns (at least {safe} are safe): "
-            "give a model that can sample and use calibration='simulate'."
+            f"{n} rows are few for the wild bootstrap (at least {safe} are safe): give a model "
+            "that can sample and use calibration='simulate'."
         )
         found.append((UnsafeAsymptoticsWarning, text))
     return found

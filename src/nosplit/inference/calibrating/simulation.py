@@ -25,10 +25,10 @@ from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Pairing
 from nosplit.pairs.protocols import Testable
 
-__all__ = ["Samples", "simulate"]
+__all__ = ["Replicates", "simulate"]
 
 
-class Samples(Protocol):
+class Replicates(Protocol):
     """Samples of one size, with kernels of their own."""
 
     def __len__(self) -> int: ...
@@ -38,7 +38,7 @@ class Samples(Protocol):
         """Units of every sample."""
         ...
 
-    def first(self, count: int) -> Samples:
+    def first(self, count: int) -> Replicates:
         """So many of the samples, if there are so many."""
         ...
 
@@ -56,8 +56,8 @@ class Samples(Protocol):
 
 
 def simulate(
-    observed: Samples,
-    samples: Iterator[Samples],
+    observed: Replicates,
+    samples: Iterator[Replicates],
     method: Method,
     how: Plan,
     workers: int | None,
@@ -67,9 +67,9 @@ def simulate(
 
     Parameters
     ----------
-    observed : Samples
+    observed : Replicates
         The data, as one sample.
-    samples : iterator of Samples
+    samples : iterator of Replicates
         Gives samples of the same size from the model, some at a time, without end.
     method : Method
         What turns statistics into evidence.
@@ -104,7 +104,7 @@ def simulate(
 
 
 def _statistics(
-    samples: Samples, method: Method, how: Plan, workers: int | None
+    samples: Replicates, method: Method, how: Plan, workers: int | None
 ) -> tuple[list[Moments], Array, Array]:
     """Moments of each sample, τ, (R, d) or (R, 2, d) for a split, and Σ̂, (R, d, d).
 
