@@ -102,7 +102,7 @@ def test_that_changes_no_result(sizes, monkeypatch):
     rng = np.random.default_rng(4)
     x, y = (rng.normal(size=(n, 3)) for n in sizes)
     found = []
-    for few in (swaps_module.FEW, 10**9):
-        monkeypatch.setattr(swaps_module, "FEW", few)
+    for few in (swaps_module.FEW_LABELS, 10**9):
+        monkeypatch.setattr(swaps_module, "FEW_LABELS", few)
         found.append(nosplit.two_sample_test(x, y, rng=0, workers=1).to_dict())
     assert found[0] == found[1]

@@ -17,6 +17,8 @@ from nosplit._support.checks import check_int, resolve
 from nosplit.errors import InputError
 
 __all__ = [
+    "FEW_LABELS",
+    "MOST_CELLS",
     "Adjacent",
     "Aligned",
     "Band",
@@ -31,6 +33,11 @@ __all__ = [
     "as_pairing",
     "units_in_pairs",
 ]
+
+# Cells of both samples of a sketch together. And how many times as many units as labels of one kind
+# there are where those are added up one by one: matrix products add ten numbers, most of them 0, in
+# the time of one.
+MOST_CELLS, FEW_LABELS = 4000, 10
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Index
 from nosplit.errors import InputError
+from nosplit.pairs.pairing import MOST_CELLS
 
 __all__ = [
     "Deal",
@@ -30,8 +31,8 @@ __all__ = [
 
 # Up to here the permutation is a table; beyond, it is computed.
 TABLE = 1 << 16
-# Cells of both samples together, and of the larger sample for one of the smaller.
-MOST_CELLS, MOST_RATIO = 4000, 64
+# Cells of the larger sample for one of the smaller.
+MOST_RATIO = 64
 # Blocks of rows that depend on one another: lags in a block, and fewest blocks of a sample.
 BLOCK_LAGS, FEWEST_BLOCKS = 8, 16
 # Rows that bandwidths, scales and bins are taken from: a share of the rows, within bounds.

@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
+from nosplit.pairs.pairing import FEW_LABELS
 from nosplit.sketch.units import Array32, CellUnits, whole_units
 
 __all__ = ["DRAWS", "CellDraws", "Slots", "Swaps", "chunks_of"]
 
 # Draws computed at once.
 DRAWS = 512
-# How many times as many units as labels of one kind there are where those are added up one by one:
-# matrix products add ten numbers, most of them zeros, in the time of one.
-FEW = 10
 
 
 class CellDraws(Protocol):
@@ -160,7 +158,7 @@ class Swaps:
 
     def _labelled(self, weights: Array32, values: Array32, total: Array) -> Array:
         """Sums of the units that are labelled x: few are added up, or few taken from all."""
-        if FEW * min(self.n_x, self.n_y) > self.n_units:
+        if FEW_LABELS * min(self.n_x, self.n_y) > self.n_units:
             return np.asarray(weights @ values, dtype=np.float64)
         from nosplit._support.loops.dealing import marked_sums
 

@@ -8,9 +8,7 @@ from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
-from nosplit.pairs.pairing import Complete, Pairing, Sketch, Window
-from nosplit.sketch.dealing import MOST_CELLS
-from nosplit.sketch.swaps import FEW
+from nosplit.pairs.pairing import FEW_LABELS, MOST_CELLS, Complete, Pairing, Sketch, Window
 
 __all__ = ["FEW_OBSERVATIONS", "DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
@@ -126,7 +124,7 @@ class Sizes:
         if few == many:
             return pairing.cells
         every = min(MOST_CELLS, min(few, pairing.cells) * (few + many) / few)
-        return round(min(every, FEW * every * few / (few + many)))
+        return round(min(every, FEW_LABELS * every * few / (few + many)))
 
     def seconds(self, pairing: Pairing, flips: int) -> float:
         """Nominal seconds of one core, of what there is to choose."""
