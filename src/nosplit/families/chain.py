@@ -53,7 +53,7 @@ __all__ = [
 BATCH = 10.0
 # Blocks with signs of their own, in correlation times: shorter, for more of them; how many are
 # enough; and how they grow with a chain that has more.
-BLOCK, SMALLEST_BLOCKS, MANY_BLOCKS, GROWTH = 6.0, 50, 60, 0.4
+BLOCK, SMALLEST_BLOCKS, MANY_BLOCKS, LENGTHENING = 6.0, 50, 60, 0.4
 # Rows of a block for each correlation time: closer ones say nothing new.
 ROWS_PER_TIME = 3.0
 # Pairs of neighbours that estimates of their correlation look at.
@@ -160,7 +160,7 @@ def chain_blocks(rows: SteinUnits, most_rows: int) -> ChainBlocks:
     n, time = rows.n_units, _longest_time(rows)
     thinned = min(max(1, int(time / ROWS_PER_TIME), -(-n // most_rows)), max(1, n // 4))
     times = n / time
-    length = math.ceil(max(BLOCK, min(times / MANY_BLOCKS, times**GROWTH)) * time / thinned)
+    length = math.ceil(max(BLOCK, min(times / MANY_BLOCKS, times**LENGTHENING)) * time / thinned)
     kept = np.arange(0, n, thinned)
     some = SteinUnits(
         np.ascontiguousarray(rows.x[kept]),

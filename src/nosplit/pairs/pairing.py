@@ -18,7 +18,7 @@ from nosplit.errors import InputError
 
 __all__ = [
     "FEW_LABELS",
-    "MOST_CELLS",
+    "MOST_DEALT",
     "Adjacent",
     "Aligned",
     "Band",
@@ -37,7 +37,7 @@ __all__ = [
 # Cells of both samples of a sketch together. And how many times as many units as labels of one kind
 # there are where those are added up one by one: matrix products add ten numbers, most of them 0, in
 # the time of one.
-MOST_CELLS, FEW_LABELS = 4000, 10
+MOST_DEALT, FEW_LABELS = 4000, 10
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Index
 from nosplit.errors import InputError
-from nosplit.pairs.pairing import MOST_CELLS
+from nosplit.pairs.pairing import MOST_DEALT
 
 __all__ = [
     "Deal",
@@ -238,7 +238,7 @@ def layout_of(
             'pairs="complete", which compares all pairs.'
         )
     kept = min(many, MOST_RATIO * few)
-    c = max(1, few // cells, -(-(few + kept) // max(MOST_CELLS, 2 * cells)))
+    c = max(1, few // cells, -(-(few + kept) // max(MOST_DEALT, 2 * cells)))
     c = min(c, few // 4)
     c = -(-c // block) * block
     counts = [min(size // c, MOST_RATIO * (few // c)) for size in free]

@@ -80,8 +80,8 @@ def simulate(
     progress : bool
         Show a progress bar on the terminal.
     """
-    found = _statistics(observed, method, how, workers)
-    first, taus, covs = found[0][0], [found[1]], [found[2]]
+    first, tau, cov = _statistics(observed, method, how, workers)
+    taus, covs = [tau], [cov]
     left = how.flips
     with progress_bar(progress, how.flips) as step:
         while left > 0:
@@ -105,8 +105,8 @@ def simulate(
 
 def _statistics(
     samples: Replicates, method: Method, how: Plan, workers: int | None
-) -> tuple[list[Moments], Array, Array]:
-    """Moments of each sample, τ, (R, d) or (R, 2, d) for a split, and Σ̂, (R, d, d).
+) -> tuple[Moments, Array, Array]:
+    """Moments of the first sample; of all τ, (R, d) or (R, 2, d) for a split, and Σ̂, (R, d, d).
 
     Σ̂ is uncentred, as for flips: good for complete pairs too.
     """
@@ -115,7 +115,7 @@ def _statistics(
         n = how.pairing.n_pairs(samples.n_units)
         means, scatters = samples.moments(n_workers(workers))
         cov = scatters / n + means[:, :, None] * means[:, None, :]
-        return [Moments(n, means[0], scatters[0])], np.sqrt(n) * means, cov
+        return Moments(n, means[0], scatters[0]), np.sqrt(n) * means, cov
     totals, taus = [], []
     for r in range(len(samples)):
         units = samples.units(r)
@@ -124,4 +124,4 @@ def _statistics(
         taus.append(np.stack([m.tau for m in moments]))
     tau = np.stack(taus)
     covs = np.stack([total.second_moment for total in totals])
-    return totals, tau[:, 0] if len(parts) == 1 else tau, covs
+    return totals[0], tau[:, 0] if len(parts) == 1 else tau, covs

@@ -8,7 +8,7 @@ from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.defaults.recipes import Recipe
 from nosplit.pairs.dealing import MOST_ROWS
 from nosplit.pairs.draws import SMALLEST_TILE
-from nosplit.pairs.pairing import FEW_LABELS, MOST_CELLS, Complete, Pairing, Sketch, Window
+from nosplit.pairs.pairing import FEW_LABELS, MOST_DEALT, Complete, Pairing, Sketch, Window
 
 __all__ = ["FEW_OBSERVATIONS", "DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
@@ -44,6 +44,9 @@ NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
 # A number of a pair of observations under a draw, where one variable is permuted among all of them,
 # how many numbers there are besides those of kernels, and up to how many observations that is done.
 NS_PERMUTED, BROAD, FEW_OBSERVATIONS = 0.25, 4, 500
+
+# Whole tests over what they nominally take, where pairs and draws alone are as fast as measured.
+WHOLE = 1.8
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,11 @@ class Sizes:
         return "exact"
 
     @property
+    def whole(self) -> float:
+        """Seconds of a whole test over those of its pairs and draws."""
+        return WHOLE
+
+    @property
     def sketch_flips(self) -> int:
         """Draws on a sketch, where none are asked for."""
         return SKETCH_FLIPS
@@ -123,7 +131,7 @@ class Sizes:
         few, many = sorted((self.n, self.m))
         if few == many:
             return pairing.cells
-        every = min(MOST_CELLS, min(few, pairing.cells) * (few + many) / few)
+        every = min(MOST_DEALT, min(few, pairing.cells) * (few + many) / few)
         return round(min(every, FEW_LABELS * every * few / (few + many)))
 
     def seconds(self, pairing: Pairing, flips: int) -> float:
