@@ -88,7 +88,7 @@ SIGNATURES = {
     "pairs='auto', calibration='auto', budget=1.0, trials=4000, rng=0",
     "plan": "*, n, m=None, p=1, categorical=0, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, test='two_sample', paired=False, strata=None, groups=None, "
-    "samples=None",
+    "samples=None, sampling=False",
     "report": "res, x=None, y=None, *, path, alpha=0.05, rows=True, title=None, "
     "labels=None, names=None, options=None",
 }

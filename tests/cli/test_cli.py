@@ -160,6 +160,36 @@ def test_plan_says_what_and_why(run):
     assert {"calibration", "flips", "nominal_seconds", "reason"} <= printed.keys()
 
 
+@pytest.mark.parametrize(
+    ("args", "options", "calibration"),
+    [
+        ((), {}, "exact"),
+        (("--samples", 3), {"test": "k_sample", "samples": 3}, "exact"),
+        (("--test", "goodness_of_fit"), {"test": "goodness_of_fit"}, "wild"),
+        (
+            ("--test", "goodness_of_fit", "--sampling"),
+            {"test": "goodness_of_fit", "sampling": True},
+            "simulate",
+        ),
+        (("--test", "independence"), {"test": "independence"}, "exact"),
+    ],
+)
+def test_plan_knows_every_test(run, args, options, calibration):
+    code, out, err = run("plan", "--n", 100, "--p", 2, *args)
+    assert (code, err) == (0, "")
+    assert out.startswith(str(nosplit.plan(n=100, p=2, **options)))
+    assert json.loads(run("plan", "--n", 100, *args, "--json")[1])["calibration"] == calibration
+
+
+def test_plan_says_what_does_not_go_together(run):
+    code, _, err = run("plan", "--n", 100, "--test", "fit")
+    assert code == 2
+    assert "goodness_of_fit" in err
+    code, _, err = run("plan", "--n", 100, "--sampling")
+    assert code == 2
+    assert "`sampling` is about a model" in err
+
+
 def test_version_and_help(run):
     assert run("--version") == (0, f"nosplit {nosplit.__version__}\n", "")
     for command in ("test", "demo", "plan"):

@@ -67,7 +67,8 @@ def goodness_of_fit_test(
         of `scipy.stats` with its parameters set.
     kernels : None, Kernel, sequence of them or callable
         Gaussian, IMQ or Matern (nu = 1.5 or 2.5) kernels. By default IMQ and Gaussian kernels
-        around the median distance; a callable gets that distance and returns kernels.
+        around the median distance, four of them, or two where random signs of few rows would not
+        keep the level with more; a callable gets that distance and returns kernels.
     method : Method or name
         As in `two_sample_test`.
     pairs : Pairing, name or int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nosplit._support.checks import check_int, resolve
+from nosplit._support.checks import check_budget, check_int, resolve
 from nosplit.data.samples import some_columns
 from nosplit.designs.asked import check_exchange
 from nosplit.errors import InputError
@@ -42,6 +42,7 @@ def plan(
     strata: int | None = None,
     groups: int | None = None,
     samples: int | None = None,
+    sampling: bool = False,
 ) -> Plan:
     """Tell what a test would do with samples of these sizes, what it costs, and why.
 
@@ -58,14 +59,16 @@ def plan(
     method, pairs, calibration, budget
         As in `two_sample_test`.
     test : {"two_sample", "k_sample", "goodness_of_fit", "independence"}
-        Which test; for the last two `kernels` is None or an int, the sample is of n rows, and a
-        model is one that cannot sample. For several samples n is the rows of all.
+        Which test; for the last two `kernels` is None or an int, and the sample is of n rows. For
+        several samples n is the rows of all.
     paired : bool
         Whether rows are paired.
     strata, groups : int, optional
         How many strata or groups there are, where rows have them.
     samples : int, optional
         How many samples there are, for test="k_sample".
+    sampling : bool
+        Whether the model can sample, for test="goodness_of_fit".
 
     Returns
     -------
@@ -83,6 +86,8 @@ def plan(
     """
     n, p, chosen = check_int(n, "n", least=2), check_int(p, "p", least=1), as_method(method)
     family = resolve(str(test), {name: name for name in TESTS}, "test")
+    if sampling and family != "goodness_of_fit":
+        raise InputError(f"`sampling` is about a model, of which test={family!r} has none.")
     design = PlannedDesign.of(family, paired, strata, groups, samples)
     if family == "two_sample":
         m = check_int(n if m is None else m, "m", least=2)
@@ -93,7 +98,7 @@ def plan(
         d = _count(kernels, m, family)
         if family == "goodness_of_fit":
             rows = SteinSizes(n, n, p, d or len(stein_kernels(None, 1.0)), 2)
-            return plan_rows(rows, pairs, calibration, chosen, budget, sampling=False)[0]
+            return plan_rows(rows, pairs, calibration, chosen, check_budget(budget), sampling)[0]
         sizes = _independence_sizes(n, p, d)
     if design.exchanges and family != "independence":
         check_exchange("strata, groups or several samples", chosen, pairs, calibration)

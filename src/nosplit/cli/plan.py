@@ -19,6 +19,15 @@ def plan_command(
     n: Annotated[int, typer.Option(help="Rows of the reference sample.")],
     m: Annotated[int | None, typer.Option(help="Rows of the current sample; n by default.")] = None,
     p: Annotated[int, typer.Option(help="Columns.")] = 1,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="two_sample, k_sample, goodness_of_fit (of a sample of n rows) or independence "
+            "(of n rows; p counts both variables).",
+            metavar="NAME",
+            show_default="two_sample",
+        ),
+    ] = None,
     method: opt.Method = "auto",
     pairs: opt.Pairs = "auto",
     calibration: opt.Calibration = "auto",
@@ -30,23 +39,32 @@ def plan_command(
     samples: Annotated[
         int | None, typer.Option(help="How many samples `nosplit ksample` has; n rows in all.")
     ] = None,
+    sampling: Annotated[
+        bool,
+        typer.Option(
+            "--sampling", metavar="", help="The model of a test of fit can sample, as --model can."
+        ),
+    ] = False,
     as_json: opt.Json = False,
 ) -> None:
-    """Tell what `nosplit test` would do with samples of these sizes, what it costs, and why."""
+    """Tell what a test would do with samples of these sizes, what it costs, and why."""
+    named = test or ("two_sample" if samples is None else "k_sample")
+    of_two = named not in ("goodness_of_fit", "independence")
     chosen = nosplit.plan(
         n=n,
         m=m,
         p=p,
-        kernels=kernels,
+        kernels=kernels if of_two or kernels != "default" else None,
         method=method,
         pairs=parse_pairs(pairs),
         calibration=calibration,
         budget=budget,
-        test="two_sample" if samples is None else "k_sample",
+        test=named,
         paired=paired,
         strata=strata,
         groups=groups,
         samples=samples,
+        sampling=sampling,
     )
     seconds = chosen.estimated_seconds()
     if as_json:
@@ -58,7 +76,7 @@ def plan_command(
 def _plan_dict(chosen: Plan, seconds: float) -> dict[str, Any]:
     return {
         "pairs": chosen.pairs,
-        "calibration": "exact" if chosen.flips else "asymptotic",
+        "calibration": chosen.sizes.draws_are if chosen.flips else "asymptotic",
         "flips": chosen.flips or None,
         "n_units": chosen.n_units,
         "n_pairs": chosen.n_pairs,

@@ -47,7 +47,7 @@ from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
 from nosplit.inference.run import run
 from nosplit.kernels import IMQ
-from nosplit.kernels.derived.stein import SteinBank
+from nosplit.kernels.derived.stein import few_stein_kernels
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, scores_of
@@ -56,8 +56,8 @@ from nosplit.pairs.pairing import Sketch
 
 __all__ = ["ScoredSample"]
 
-# Rows from which the level of the wild bootstrap is called safe: for one kernel; and for several,
-# with so many columns, one more for each further column, and at the most
+# Rows from which the level of the wild bootstrap is called safe: for one kernel or two; for more of
+# them, with so many columns, one more for each further column, and at the most
 # (docs/measured/goodness_of_fit.md).
 SMALLEST_WILD, FEW_COLUMNS, SEVERAL_KERNELS, MOST_WILD = 20, 10, 50, 100
 # Rows drawn from a model at once.
@@ -167,7 +167,7 @@ class ScoredSample:
             plan, kind, doubts = plan.otherwise, SIMULATE, []
         elif kind == WILD and asked.kernels is None and len(units.x) < _safe_rows(units):
             # Learning from few rows which of several kernels to trust is what costs the level.
-            units = replace(units, bank=_one_kernel(units.x))
+            units = replace(units, bank=fit_stein_bank(few_stein_kernels, units.x))
             doubts = _doubts(units, kind)
         if isinstance(plan.pairing, Sketch):
             return self._by_sketch(plan, rng, workers)
@@ -245,7 +245,8 @@ def _chain(
     three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
     if three.n_units // 2 >= smallest_safe_batches(3):
         return three
-    return chain_units(replace(rows, bank=_one_kernel(rows.x)))
+    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
+    return chain_units(replace(rows, bank=one))
 
 
 def _samples_of_model(
@@ -275,13 +276,9 @@ def _samples_of_model(
         yield SteinSamples(rows, scores, kernels)
 
 
-def _one_kernel(x: Array) -> SteinBank:
-    return fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), x)
-
-
 def _safe_rows(units: SteinUnits) -> int:
     """Rows from which random signs keep the level, with these columns and kernels."""
-    if len(units.bank) == 1:
+    if len(units.bank) <= len(few_stein_kernels(1.0)):
         return SMALLEST_WILD
     p = int(units.x.shape[1])
     more = min(p, FEW_COLUMNS) * (SEVERAL_KERNELS - SMALLEST_WILD) // FEW_COLUMNS

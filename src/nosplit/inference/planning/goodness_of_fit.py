@@ -26,11 +26,12 @@ from nosplit.inference.planning.plan import Plan
 from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing
 
-__all__ = ["SECONDS_REPLICATE", "SteinSizes", "most_rows", "plan_chain", "plan_rows"]
+__all__ = ["SteinSizes", "most_rows", "plan_chain", "plan_rows"]
 
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths; and where those of
 # many replicates are looked at together, which is where all pairs are.
 SECONDS_REPLICATE, SECONDS_TOGETHER = 5e-4, 1.5e-5
+UNTRUSTED = "Few rows carry the statistic: samples of the model."
 # Nominal nanoseconds of one core for the Stein features of a wave, and for one of low order.
 NS_STEIN_WAVE, NS_LOW_ORDER = 8.0, 4.0
 
@@ -53,6 +54,30 @@ class SteinSizes(Sizes):
         return SECONDS_SKETCH + 1e-9 * (
             self.n * (NS_ROW + waves * each + low * NS_LOW_ORDER) + draws
         )
+
+
+@dataclass(frozen=True)
+class SimulatedSizes(SteinSizes):
+    """The same where samples of a model are drawn: each of them is looked at anew."""
+
+    @property
+    def draws_are(self) -> str:
+        """Adjective of the draws."""
+        return SIMULATE
+
+    @property
+    def whole(self) -> float:
+        """Seconds of a whole test over those of its samples: they are all of it."""
+        return 1.0
+
+    def replicate(self, pairing: Pairing) -> float:
+        """Nominal seconds of a sample, without what a test does once."""
+        own = SECONDS_TOGETHER if isinstance(pairing, Complete) else SECONDS_REPLICATE
+        return super().seconds(pairing, 0) - SECONDS_FIXED + own
+
+    def seconds(self, pairing: Pairing, flips: int) -> float:
+        """Nominal seconds of one core."""
+        return SECONDS_FIXED + (1 + flips) * self.replicate(pairing)
 
 
 def plan_chain(
@@ -91,7 +116,7 @@ def most_rows(sizes: Sizes, budget: float) -> int:
 
 
 def plan_rows(
-    sizes: Sizes,
+    sizes: SteinSizes,
     pairs: Pairing | str | int,
     calibration: Exact | Wild | str,
     method: Method | None,
@@ -106,10 +131,13 @@ def plan_rows(
     kind = resolve_goodness_of_fit(calibration)
     wanted = as_pairing(pairs)
     sketch = isinstance(wanted, Sketch)
-    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
+    drawn = SimulatedSizes(**vars(sizes))
+    may_simulate = kind == "auto" and sampling and not sketch and not isinstance(method, Naive)
+    if may_simulate:
         pairing = wanted or Complete()
-        if _replicate_seconds(sizes, pairing) * Exact().flips <= budget:
-            return choose(sizes, pairs=pairing, calibration=Exact(), method=method), SIMULATE
+        if drawn.replicate(pairing) * Exact().flips <= budget:
+            why = f"{Exact().flips} samples of the model fit the budget of {budget:g} s."
+            return _simulated(drawn, pairing, Exact(), method, why), SIMULATE
     if isinstance(kind, Exact):
         if not sampling:
             raise InputError(
@@ -121,29 +149,31 @@ def plan_rows(
                 '`pairs="sketch"` goes with calibration="wild" here, got "simulate": sketching a '
                 "sample from the model for every draw takes too long. Leave `pairs` out."
             )
-        pairing = wanted or _simulated_pairs(sizes, kind, budget)
-        return choose(sizes, pairs=pairing, calibration=kind, method=method), SIMULATE
+        pairing = wanted or _simulated_pairs(drawn, kind, budget)
+        why = "Samples of the model were asked for."
+        return _simulated(drawn, pairing, kind, method, why), SIMULATE
     flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
     how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
     otherwise = None
-    if kind == "auto" and sampling and not sketch and not isinstance(method, Naive):
-        pairing = wanted or _simulated_pairs(sizes, Exact(), budget)
-        otherwise = choose(sizes, pairs=pairing, calibration=Exact(), method=method)
+    if may_simulate:
+        pairing = wanted or _simulated_pairs(drawn, Exact(), budget)
+        otherwise = _simulated(drawn, pairing, Exact(), method, UNTRUSTED)
     how = replace(how, otherwise=otherwise)
     return how, WILD if isinstance(how.calibration, Exact) else ASYMPTOTIC
 
 
-def _simulated_pairs(sizes: Sizes, kind: Exact, budget: float) -> Pairing:
+def _simulated(
+    sizes: SimulatedSizes, pairing: Pairing, calibration: Exact, method: Method | None, why: str
+) -> Plan:
+    """The plan of samples of a model."""
+    return replace(choose(sizes, pairs=pairing, calibration=calibration, method=method), reason=why)
+
+
+def _simulated_pairs(sizes: SimulatedSizes, kind: Exact, budget: float) -> Pairing:
     """All pairs if their replicates fit the budget, else the widest window that does."""
     each = budget / kind.flips
-    if _replicate_seconds(sizes, Complete()) <= each:
+    if sizes.replicate(Complete()) <= each:
         return Complete()
     spare = each - SECONDS_REPLICATE
-    R = int(spare / (_replicate_seconds(sizes, Window(1)) - SECONDS_REPLICATE))
+    R = int(spare / (sizes.replicate(Window(1)) - SECONDS_REPLICATE))
     return Window(min(R, (sizes.n_units - 1) // 2)) if R >= 1 else LinearPairs()
-
-
-def _replicate_seconds(sizes: Sizes, pairing: Pairing) -> float:
-    """Nominal seconds of a replicate, which shares what a test does once."""
-    own = SECONDS_TOGETHER if isinstance(pairing, Complete) else SECONDS_REPLICATE
-    return sizes.seconds(pairing, 0) - SECONDS_FIXED + own

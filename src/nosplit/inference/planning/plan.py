@@ -15,10 +15,6 @@ from nosplit.pairs.pairing import Blocks, Complete, LinearPairs, Pairing, Sketch
 __all__ = ["Plan", "pairing_name"]
 
 
-# Whole tests over what they nominally take, where pairs and draws alone are as fast as measured.
-BESIDES = 1.8
-
-
 @dataclass(frozen=True)
 class Plan:
     """The plan of a test.
@@ -70,7 +66,7 @@ class Plan:
 
     def estimated_seconds(self) -> float:
         """Seconds this would take here on one core, from a short measurement of this machine."""
-        return BESIDES * self.nominal_seconds * _machine_factor()
+        return self.sizes.whole * self.nominal_seconds * _machine_factor()
 
     def __str__(self) -> str:
         how = f"{self.sizes.draws_are} ({self.flips:,} draws)" if self.flips else ASYMPTOTIC

@@ -21,6 +21,7 @@ __all__ = [
     "Constant",
     "SteinBank",
     "default_stein_kernels",
+    "few_stein_kernels",
 ]
 
 DIFFERENTIABLE = (GAUSSIAN, IMQ_, MATERN32, MATERN52)
@@ -40,6 +41,14 @@ def default_stein_kernels(bandwidth: float) -> tuple[Kernel, ...]:
     (IMQ(bandwidth=1.0, exponent=-0.5), Gaussian(bandwidth=0.5))
     """
     return (IMQ(bandwidth), *gaussian_grid(bandwidth, FACTORS))
+
+
+def few_stein_kernels(bandwidth: float) -> tuple[Kernel, ...]:
+    """The first two of them, for few rows.
+
+    They differ most: one alone hardly sees spreads and correlations.
+    """
+    return default_stein_kernels(bandwidth)[:2]
 
 
 @dataclass(frozen=True)
