@@ -99,10 +99,10 @@ class DependentRowsWarning(NosplitWarning):
     Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
     near rows are more alike than far ones. A test that takes rows to be independent then rejects
     too often. Tests of two samples and of means take blocks of rows instead, others one row in so
-    many, and say that the result is approximate, or that there is too little left to reject
-    anything: also where rows are few and only look alike, as those of one in a hundred independent
-    samples do. For the output of a chain say `dependent=True` in a test of fit. Rows in random
-    order are independent again only if they were before: shuffling them hides a series.
+    many, and say that the result is approximate. Where rows are few and only look alike, as those
+    of one in a hundred independent samples do, p-values allow for a series. For the output of a
+    chain say `dependent=True` in a test of fit. Rows in random order are independent again only if
+    they were before: shuffling them hides a series.
     """
 
 

@@ -18,7 +18,7 @@ from nosplit import (
     mean_test,
     two_sample_test,
 )
-from nosplit.data.serial import Likeness
+from nosplit.data.likeness import Likeness
 
 
 def test_exact_by_full_enumeration():

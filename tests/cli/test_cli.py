@@ -44,7 +44,7 @@ def test_verdict_in_words(run, files):
     code, out, err = run("test", "ref.npy", "far.npy", *SMALL)
     assert (code, err) == (0, "")
     assert out.startswith("ref.npy and far.npy\nThe samples differ (p = 0.0010, level 0.05).\n")
-    told = "exact for independent rows (too few to tell whether they are), 999 draws"
+    told = "rows (too few to tell whether they are, for which p allows), 999 draws"
     assert told in " ".join(out.split())
     assert "110 rows" in " ".join(out.split())
     assert "Linear()" not in out

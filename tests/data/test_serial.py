@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit.data.serial import _first_places, correlated_rows, sure_of
+from nosplit.data.likeness import _first_places
+from nosplit.data.serial import correlated_rows, sure_of
 from nosplit.sketch.dealing import Deal
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import nosplit
 from nosplit import Exact, Gaussian, InputError, Linear, independence_test, two_sample_test
-from nosplit.data.serial import Likeness
+from nosplit.data.likeness import Likeness
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2))
@@ -334,10 +334,10 @@ def test_profiles_and_large_files_have_no_labels_iv(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_blocks_of_series_in_strata_have_the_names_of_strata():
     """Those that were left out were called '8' and '9': the numbers of their blocks."""
-    noise = np.random.default_rng(1).normal(size=(2, 60))
+    noise = np.random.default_rng(1).normal(size=(2, 120))
     x, y = (lfilter([1.0], [1.0, -0.6], own) for own in noise)
     names = np.array([["north", "south", "west"], ["north", "south", "east"]])
-    labels = names[:, np.arange(60) // 22]
+    labels = names[:, np.arange(120) // 52]
     said = str(nosplit.two_sample_test(x, y, strata=tuple(labels)).design)
     assert "whole blocks of rows change places between the samples" in said
     assert said.endswith("left out, 32 rows: 'west', 'east'")

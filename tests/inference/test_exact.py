@@ -33,7 +33,7 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.data.serial import Likeness
+from nosplit.data.likeness import Likeness
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips

@@ -81,7 +81,7 @@ EXACT_FOR = {
 def test_no_result_is_printed_as_exact_without_saying_for_what(unit, test, few):
     x, y = np.random.default_rng(5).normal(size=(2, 24 if few else 300, 2))
     said = " ".join(str(test(x, y)).split())
-    unseen = " (too few to tell whether they are)" if few else ""
+    unseen = " (too few to tell whether they are, for which p allows)" if few else ""
     assert f"exact for independent {unit}{unseen}" in said
     assert ("too few to tell" in said) == few
     assert "exact calibration" not in said

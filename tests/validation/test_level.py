@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from _reference import at_most, within
 from nosplit import Exact, two_sample_test
-from nosplit.data.serial import Likeness
+from nosplit.data.likeness import Likeness
 from nosplit.datasets import MNIST, Blobs, DiffVar
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import two_sample_units

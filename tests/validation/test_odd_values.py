@@ -75,7 +75,7 @@ def test_what_changed_in_columns_far_apart():
     """Squares and ratios of spreads overflowed."""
     x = pd.DataFrame({"a": 1e-200 * normal(40), "b": 1e170 * normal(40)})
     y = pd.DataFrame({"a": 1e200 + 1e199 * normal(40), "b": 1e170 * (3.0 + normal(40))})
-    found = two_sample_test(x, y, calibration=Exact(39))
+    found = two_sample_test(x, y)
     assert found.reject()
     assert "inf" not in str(found)
 

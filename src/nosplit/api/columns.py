@@ -114,13 +114,17 @@ def column_tests(
 def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
     columns, names = seen.columns, seen.names
     ranked = rank_columns(columns.look, alpha, draws, workers)
+    pvalues, adjusted = ranked.pvalues, ranked.adjusted
+    if seen.doubt is not None:
+        pvalues = seen.doubt.pvalues(pvalues)
+        adjusted = seen.doubt.pvalues(adjusted)
     for category, text in seen.caveats:
         warn(text, category)
     rows = tests_of(
         [tuple(names[j] for j in which) for which in columns.which],
         ranked.statistics,
-        ranked.pvalues,
-        ranked.adjusted,
+        pvalues,
+        adjusted,
         ranked.draws,
         _changes(seen),
     )

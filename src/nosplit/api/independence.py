@@ -70,7 +70,8 @@ def independence_test(
         "exact" (y permuted), "asymptotic" (closed form) or "auto". Exact over the
         draws if the pairs of one variable, x or y, are independent of each other under H₀. Where
         rows of both depend on those before them, rows far apart are used alone; the result is then
-        approximate, its calibration is "thinned", and there is a `DependentRowsWarning`.
+        approximate, its calibration is "thinned", and there is a `DependentRowsWarning`. Where few
+        rows of both only may, p allows for that, as in `two_sample_test`.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -50,8 +50,9 @@ def k_sample_test(
     The overall test permutes the labels of all rows, and is exact over those draws if rows are
     independent. Where they depend on those before them, one in so many is used that these do not;
     the result is then approximate, its calibration is "thinned", and there is a
-    `DependentRowsWarning` (none where few rows only look a little alike). Samples of twenty rows
-    and more of which that would leave one are refused.
+    `DependentRowsWarning`. Samples of twenty rows and more of which that would leave one are
+    refused. Where few rows only may depend on those before them, p allows for that, as in
+    `two_sample_test`.
 
     Every pair of samples is then compared, or every sample with a control, each by draws that
     exchange these two samples only. p-values are adjusted so that the probability of naming any two

@@ -15,8 +15,10 @@ from nosplit._support.checks import (
     resolve,
 )
 from nosplit._support.types import Array
-from nosplit.data.serial import Likeness, correlated_rows, likeness_of
-from nosplit.engines.families.order import in_their_order
+from nosplit._support.warn import unwarned
+from nosplit.data.likeness import likeness_of
+from nosplit.data.serial import correlated_rows
+from nosplit.designs.order import MORE_DRAWS, in_their_order, wants_more_draws
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP, CAUTIOUS
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
@@ -109,9 +111,18 @@ def mean_test(
         return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
 
     lag, likeness = correlated_rows(values), likeness_of(values, along=False)
-    if not isinstance(kind, Exact) and not likeness.suspected:
-        likeness = Likeness()  # it is not called exact
-    return in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
+    result = in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
+    if isinstance(kind, Exact) and isinstance(calibration, str) and wants_more_draws(result):
+        with unwarned():
+            return mean_test(
+                values,
+                method=method,
+                calibration=MORE_DRAWS,
+                symmetric=True,
+                rng=generator,
+                shuffle=shuffle,
+            )
+    return result
 
 
 def _block_means(values: Array, block: int) -> Array:

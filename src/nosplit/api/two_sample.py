@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nosplit._support.checks import Seed, check_flags, check_rng
+from nosplit._support.warn import unwarned
 from nosplit.api.ways.call import Call, answer
 from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
 from nosplit.designs.asked import Asked, DesignLabels, left_to_library
+from nosplit.designs.order import MORE_DRAWS, wants_more_draws
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.limits import as_method
 from nosplit.inference.result import TestResult
@@ -81,11 +84,11 @@ def two_sample_test(
         "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto". Exact over
         the draws if rows are independent, and those of x and of y may change places under H₀.
         Where rows depend on those before them, blocks of rows are swapped whole; the result is then
-        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Where few
-        rows only look alike, rows and blocks are both swapped, and the larger p-value counts: that
-        is right for independent rows and for a series. One small test of independent rows in five
-        is such, and fewer of more rows; there is a warning in one of a hundred, and in more of
-        fewer than 40 rows in all. "approximate" if sizes are too different.
+        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Few rows do
+        not show whether they are a series. Up to 1,000 of them are looked at, and p allows for what
+        they may be, by how much they are like those next to them (`doubt` of the result): it is
+        larger then, and calibration is "approximate" where a series is likelier than it was before
+        rows were looked at. Who knows that rows are independent has `pvalue_if_independent`.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -158,12 +161,16 @@ def two_sample_test(
     check_witness(witness, x, y, designed=paired or labels.given)
     generator, named, chosen = check_rng(rng), asked_for(kernels), as_method(method)
 
-    def attempt(policy: str) -> TestResult:
+    def attempt(policy: str, draws: Exact | str = calibration) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        asked = Asked(options, named, chosen, pairs, calibration, budget, shuffle, paired, labels)
+        asked = Asked(options, named, chosen, pairs, draws, budget, shuffle, paired, labels)
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
-    result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
+    policy = policy_of(nan_policy, x, y)
+    result = by_policy(policy, attempt, generator)
+    if isinstance(calibration, str) and wants_more_draws(result):
+        with unwarned():
+            result = by_policy(policy, partial(attempt, draws=MORE_DRAWS), generator)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
     automatic = left_to_library(named, method, pairs, calibration, scale, witness, *picks.values())
     result = replace(result, automatic=automatic and budget == 1.0)

@@ -15,11 +15,13 @@ from nosplit._support.types import Array, Index
 from nosplit._support.warn import warn
 from nosplit.api.ways.witness_result import WitnessFold, WitnessResult
 from nosplit.data.files.whole import read_if_path
+from nosplit.data.likeness import doubt_of, likeness_of, rows_apart
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, two_samples
-from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import correlated_rows
 from nosplit.errors import Caveat, InputError
-from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.caveats import perhaps_dependent, thinned_rows
+from nosplit.methods.normal.doubt import Doubt
 
 __all__ = ["witness_test"]
 
@@ -51,7 +53,8 @@ def witness_test(
     and those of x and of y may change places under H₀. Each p-value is uniform given those before,
     so that they combine to one exact p-value. With five folds four fifths of the rows are tested,
     and the last estimator learns from four fifths; a split into halves learns from one and tests
-    the other.
+    the other. Where few rows may depend on those before them, p allows for that, as in
+    `two_sample_test`.
 
     Parameters
     ----------
@@ -105,7 +108,7 @@ def witness_test(
         check_estimator(estimator)
         rows = _as_given(x, y, data, columns is None and exclude is None)
     n, m = data.shape[:2]
-    step, caveats = _apart(data)
+    step, doubt, caveats = _apart(data)
     if step > 1:
         folds = max(2, min(folds, min(n, m) // step // FEWEST))
     dealt = [
@@ -116,6 +119,8 @@ def witness_test(
     tested = [_test_fold(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
     statistic = sum(-f.weight * float(special.ndtri(f.pvalue)) for f in tested)
     log_pvalue = float(special.log_ndtr(-statistic))
+    if doubt is not None:
+        log_pvalue = float(doubt.log_pvalues(log_pvalue))
     for category, text in caveats:
         warn(text, category)
     return WitnessResult(
@@ -125,20 +130,27 @@ def witness_test(
         type(estimator).__name__,
         sum(len(part) for both in dealt for part in both),
         tuple(f"{category.__name__}: {text}" for category, text in caveats),
+        doubt,
     )
 
 
-def _apart(data: Samples) -> tuple[int, list[Caveat]]:
-    """One in so many rows is used where they depend on those before them; and words on that."""
+def _apart(data: Samples) -> tuple[int, Doubt | None, list[Caveat]]:
+    """One in so many rows is used where they depend on those before them; and words on that.
+
+    Where they only may, all are, and it is said what they may be.
+    """
     rows, least = data.rows, min(data.shape[:2])
     lag, likeness = max(map(correlated_rows, rows)), likeness_of(*rows)
+    if not lag:
+        doubt = doubt_of(likeness)
+        if doubt is None or not likeness.suspected:
+            return 1, doubt, []
+        return 1, doubt, [perhaps_dependent(doubt.series)]
     step = rows_apart(lag, likeness, n=least, fewest=1)
-    if not lag and not likeness.suspected:  # as far as there are rows enough for two folds
-        return max(1, min(step, least // (2 * FEWEST))), []
     if least // step >= 2 * FEWEST:
-        return step, [thinned_rows("Rows", lag, step)] if step > 1 else []
+        return step, None, [thinned_rows("Rows", lag, step)]
     raise InputError(
-        "`x` and `y` have rows that depend on those before them, or look as if they did, and only "
+        "`x` and `y` have rows that depend on those before them, and only "
         f"one in {step} might not: of {least} that leaves too few for a witness, which takes rows "
         "to be independent. two_sample_test exchanges blocks of rows."
     )

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Index
 from nosplit.data.files.whole import read_if_path
+from nosplit.data.likeness import UNSEEN, Likeness, likeness_of, rows_apart
 from nosplit.data.matching import matched, picked
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
-from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read
 from nosplit.data.tables.frames import as_frame, is_table
@@ -45,8 +46,8 @@ class SeveralSamples:
         Rows left out.
     lag, step : int
         Up to which lag rows depended on one another, and how far apart those are that are left.
-    suspected : bool
-        Whether rows look as if they depended on those before them.
+    likeness : Likeness
+        How much rows are like those next to them.
     """
 
     names: tuple[str, ...]
@@ -55,7 +56,7 @@ class SeveralSamples:
     left_out: int = 0
     lag: int = 0
     step: int = 1
-    suspected: bool = False
+    likeness: Likeness = UNSEEN
 
     def __post_init__(self) -> None:
         if len(self.rows) < 2:
@@ -85,9 +86,9 @@ class SeveralSamples:
         lag = max(map(correlated_rows, self.rows))
         least = int(self.sizes.min())
         step = rows_apart(lag, likeness, n=least, fewest=1, faded=GONE)
-        if 2 * step > least >= FEWEST_REFUSED and (lag or likeness.suspected):
+        if 2 * step > least >= FEWEST_REFUSED and lag:
             raise InputError(
-                "`samples` have rows that depend on those before them, or look as if they did, and "
+                "`samples` have rows that depend on those before them, and "
                 f"only one in {step} might not: of the {least} of the smallest that leaves one. "
                 "Compare two with two_sample_test, which exchanges blocks of rows."
             )
@@ -95,7 +96,7 @@ class SeveralSamples:
         rows = [own[::step] for own in self.rows]
         gone = int(self.sizes.sum()) - sum(map(len, rows))
         return SeveralSamples(
-            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness.suspected
+            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness
         )
 
     def recipe(self, kernels: Kernels) -> Recipe:

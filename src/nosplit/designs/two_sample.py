@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite
 from nosplit._support.types import Array, Index
+from nosplit.data.likeness import UNSEEN, Likeness, likeness_of
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import Likeness, correlated_rows, likeness_of
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.designs.asked import Asked, check_exchange, leaving_out
 from nosplit.designs.design import Design, design_of
 from nosplit.designs.labels import RowLabels, named_in
+from nosplit.designs.order import allowing
 from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.testing import UnitRows, test_design
 from nosplit.errors import Caveat, DependentRowsWarning
@@ -99,9 +101,10 @@ class _InMemory(Samples):
 
     def order_inside(self, strata: Index) -> tuple[int, Likeness]:
         rows = self._finite()
-        parts = zip(rows, np.split(strata, [len(rows[0])]), strict=True)
+        parts = list(zip(rows, np.split(strata, [len(rows[0])]), strict=True))
         about = [about_strata(own, codes) for own, codes in parts]
-        return max(map(correlated_rows, about)), likeness_of(*about)
+        means = sum(len(np.unique(codes)) for _, codes in parts)
+        return max(map(correlated_rows, about)), likeness_of(*about, means=means)
 
     def _finite(self) -> tuple[Array, Array]:
         x, y = check_samples(*self.rows)
@@ -144,18 +147,22 @@ def designed_test(
     data = read(leaving_out(asked.options, labels.names))
     n, m, p = data.shape
     strata, groups = labels.of_rows(data.kept, (x, y))
-    design, order = design_of(n, m, strata, groups), _OrderedRows()
+    design, order, likeness = design_of(n, m, strata, groups), _OrderedRows(), UNSEEN
     if asked.shuffle and groups is None:
         assert strata is not None
-        order = _OrderedRows.of(*data.order_inside(strata.codes), strata, n)
+        lag, likeness = data.order_inside(strata.codes)
+        order = _OrderedRows.of(lag, likeness, strata, n) if lag else order
         design = design if order.runs is None else design_of(n, m, strata, order.runs)
     recipe = data.recipe(asked.kernels)
     plan = asked.plan(design_sizes(n, m, p, recipe, design.n_units))
     rows = data.in_units(design)
     tested = test_design(rows, design, recipe, data.encoding, plan, asked.method, rng)
+    outcome = tested.outcome.noting(order.caveats)
+    if order.runs is None:
+        outcome = allowing(outcome, likeness)
     if order.calibration is not None:
-        outcome = replace(tested.outcome.noting(order.caveats), calibration=order.calibration)
-        tested = replace(tested, outcome=outcome)
+        outcome = replace(outcome, calibration=order.calibration)
+    tested = replace(tested, outcome=outcome)
     return tested.result(TWO_SAMPLE, n + m + data.left_out, data.columns, design.said)
 
 
@@ -179,14 +186,12 @@ class _OrderedRows:
 
     @classmethod
     def of(cls, lag: int, likeness: Likeness, strata: RowLabels, n: int) -> _OrderedRows:
-        """Blocks where n rows of x, and those of y, depend on those before them, or might."""
-        if not lag and not likeness.doubted:
-            return cls()
+        """Blocks where n rows of x, and those of y, depend on those before them."""
         cell = 2 * strata.codes + (np.arange(len(strata.codes)) >= n)
         counts = np.bincount(cell[strata.codes >= 0])
-        wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n), labels=True))
+        wanted = max(BLOCK_LAGS * lag, likeness.block_in((n, len(cell) - n)))
         block = max(1, min(wanted, int(counts[counts > 0].min())))
-        caveats = [_serial(lag, block)] if lag or likeness.suspected else []
+        caveats = [_serial(lag, block)]
         if block == 1:
             return cls(None, APPROXIMATE, caveats)
         return cls(_runs_in_cells(cell, strata, block), BLOCKS, caveats)
@@ -208,9 +213,6 @@ def _runs_in_cells(cell: Index, strata: RowLabels, block: int) -> RowLabels:
 
 def _serial(lag: int, block: int) -> Caveat:
     """Warn of rows that depend on those before them, besides what their stratum says."""
-    found = f"depend on those before them (up to {lag} or more rows apart)"
-    if not lag:
-        found = "look like those next to them, as independent rows seldom do"
     done = (
         f"blocks of {block} rows of a stratum changed places as a whole: the p-value is "
         "approximate, and too small if rows of different strata depend on one another"
@@ -218,8 +220,8 @@ def _serial(lag: int, block: int) -> Caveat:
     if block == 1:
         done = "the p-value is that of independent rows: too small if they are a series"
     text = (
-        f"Rows {found}, besides what their stratum says, so {done}. Give groups= of rows that "
-        "belong together, or thin the rows."
+        f"Rows depend on those before them (up to {lag} or more rows apart), besides what their "
+        f"stratum says, so {done}. Give groups= of rows that belong together, or thin the rows."
     )
     return DependentRowsWarning, text
 

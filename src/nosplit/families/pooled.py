@@ -23,46 +23,21 @@ from nosplit.kernels.bank import Bank
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
 
-__all__ = ["FEW_SWAPS", "Pooled", "in_blocks", "label_draws", "labelled_statistics"]
+__all__ = ["FEW_SWAPS", "Pooled", "label_draws", "labelled_statistics"]
 
 # Rows of a tile of the kernel matrix.
 TILE = 512
-# Rows of either sample, or blocks of them, up to which all labels are permuted: swaps of pairs are
-# too few to reject.
+# Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
 FEW_SWAPS = 10
 
 
-def in_blocks(n: int, m: int, block: int, *, labels: bool) -> tuple[int, int, bool]:
-    """Rows of x and of y that are in blocks of so many, and whether their labels are permuted.
-
-    Of different sizes they are if they can be (`labels`), and where blocks are few: then those that
-    are whole. Blocks that are swapped are as many of either sample.
-
-    Examples
-    --------
-    >>> in_blocks(20, 20, 3, labels=True), in_blocks(50, 40, 3, labels=True)
-    ((18, 18, True), (40, 40, False))
-    >>> in_blocks(50, 40, 1, labels=True)
-    (50, 40, True)
-    """
-    least = min(n, m)
-    few = labels and least // block <= FEW_SWAPS
-    if block > 1:
-        n = m = least // block * block if few else least
-    return n, m, few or (labels and n != m)
-
-
-def label_draws(
-    n: int, m: int, flips: int, rng: np.random.Generator, block: int = 1
-) -> NDArray[np.float32]:
+def label_draws(n: int, m: int, flips: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """Draw which of n + m rows are called x, (F, n + m): 1 or 0; the first draw is as they are.
 
-    All ways there are, if they are no more than asked for. Rows of a block have the same label.
+    All ways there are, if they are no more than asked for.
     """
     from nosplit._support.loops.dealing import chosen
 
-    if block > 1:
-        return np.repeat(label_draws(n // block, m // block, flips, rng), block, axis=1)
     if comb(n + m, n) <= flips + 1:
         every = np.array(list(combinations(range(n + m), n)))
         weights = np.zeros((len(every), n + m), np.float32)

@@ -23,7 +23,7 @@ __all__ = [
 ASYMPTOTIC = "asymptotic"
 # Blocks of dependent rows swapped as a whole: right in so far as blocks are independent.
 BLOCKS = "blocks"
-# Draws as if rows were independent, where it looks as if they were not.
+# Draws as if rows were independent, where it looks as if they were not: p-values allow for that.
 APPROXIMATE = "approximate"
 # Exact for the rows that are left of dependent ones: right in so far as those are independent.
 THINNED = "thinned"

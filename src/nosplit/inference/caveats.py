@@ -309,27 +309,27 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     return DependentRowsWarning, text
 
 
-def perhaps_dependent(block: int = 1) -> Caveat:
-    """Warn of rows that may be a short series, and say whether blocks were exchanged, too."""
-    text = (
-        "Rows next to one another look alike, as in few samples of independent rows. "
-        "If they follow one another in time, the p-value is too small: use rows farther apart."
-    )
-    if block > 1:
+def perhaps_dependent(series: float | None = None) -> Caveat:
+    """Warn of rows that may be a short series; of how likely that is, where p allows for it."""
+    found = "Rows next to one another look alike, as in few samples of independent rows"
+    if series is None:
         text = (
-            "Rows next to one another look alike, as in few samples of independent rows, so blocks "
-            f"of {block} rows were taken whole, too, and the larger p-value counts."
+            f"{found}. If they follow one another in time, the p-value is too small: use rows "
+            "farther apart."
+        )
+    else:
+        text = (
+            f"{found}: they are a series with a probability of {min(series, 0.99):.0%}, and the "
+            "p-value allows for that. Use more rows, or rows farther apart in time."
         )
     return DependentRowsWarning, text
 
 
 def thinned_rows(whose: str, lag: int, step: int, advice: str = "") -> Caveat:
-    """Warn that rows depend on those before them, and were thinned; or, with lag 0, seem to."""
-    found = f"depend on those before them (up to {lag} or more rows apart)"
-    if not lag:
-        found = "look like those next to them, as independent rows seldom do"
+    """Warn that rows depend on those before them, and were thinned."""
     text = (
-        f"{whose} {found}, so one in {step} was used: the p-value is approximate, "
-        f"and right only if rows so far apart are independent.{advice}"
+        f"{whose} depend on those before them (up to {lag} or more rows apart), so one in {step} "
+        "was used: the p-value is approximate, and right only if rows so far apart are "
+        f"independent.{advice}"
     )
     return DependentRowsWarning, text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.questions import Question
 from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection
+from nosplit.methods.normal.doubt import Doubt
 from nosplit.methods.normal.laws import Flips, law_of
 
 __all__ = ["Outcome", "Tested", "of_unnamed", "to_result"]
@@ -36,14 +38,44 @@ class Outcome:
     columns: tuple[ColumnEvidence, ...] = ()
     together: tuple[PairEvidence, ...] = ()
     apart: float | None = None
+    doubt: Doubt | None = None
     caveats: tuple[Caveat, ...] = ()
 
     @property
     def log_pvalue(self) -> float:
         """The logarithm of the p-value."""
         if self.flips is None:
-            return float(self.selection.log_pvalue)
-        return float(self.flips.log_sf(self.flips.values[0]))
+            log_p = float(self.selection.log_pvalue)
+            return log_p if self.doubt is None else float(self.doubt.log_pvalues(log_p))
+        p = self.flips.sf(self.flips.values[0])
+        return math.log(p if self.doubt is None else self.doubt.pvalues(p, self.draws))
+
+    @property
+    def draws(self) -> int | None:
+        """Draws that p-values are shares of, the observed one included."""
+        return None if self.flips is None else len(self.flips.values)
+
+    def doubting(self, doubt: Doubt | None) -> Outcome:
+        """The same, with p-values that allow for what rows may be: those of columns, too."""
+        if doubt is None:
+            return self
+
+        def allowed(p: float) -> float:
+            return float(doubt.pvalues(p, self.draws))
+
+        return replace(
+            self,
+            doubt=doubt,
+            columns=tuple(
+                replace(own, pvalue=allowed(own.pvalue), adjusted=allowed(own.adjusted))
+                for own in self.columns
+            ),
+            together=tuple(
+                own._replace(pvalue=allowed(own.pvalue), adjusted=allowed(own.adjusted))
+                for own in self.together
+            ),
+            apart=None if self.apart is None else allowed(self.apart),
+        )
 
     def noting(self, caveats: Iterable[Caveat]) -> Outcome:
         """The same with more to say."""
@@ -92,7 +124,7 @@ def to_result(
         n_left_out=n_left_out,
         null=law,
         question=question,
-        flips=len(outcome.flips.values) - 1 if outcome.flips else None,
+        flips=None if outcome.draws is None else outcome.draws - 1,
         warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
         columns=columns,
         encoding=encoding,
@@ -102,6 +134,7 @@ def to_result(
         default=default,
         stream=stream,
         design=design,
+        doubt=outcome.doubt,
     )
 
 

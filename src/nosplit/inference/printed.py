@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, printable
 from nosplit.inference.calibrating.evidence import ColumnEvidence
+from nosplit.inference.calibrations import APPROXIMATE
 from nosplit.pairs.dealing import MOST_ROWS
 
 if TYPE_CHECKING:
@@ -117,6 +118,10 @@ def _calibration_words(result: TestResult) -> str:
         return f"{result.calibration} calibration"
     least = format_p(-math.log(result.flips + 1))
     draws = f"{result.flips:,} draws (p ≥ {least})"
+    if result.calibration == APPROXIMATE and result.doubt is not None:
+        p = format_p(math.log(result.pvalue_if_independent))
+        likely = f"a series with a probability of {min(result.doubt.series, 0.99):.0%}"
+        return f"p allows for rows that are {likely} ({p} if they are independent), {draws}"
     if result.calibration != "exact":
         return f"{result.calibration} calibration with {draws}"
     if result.design is None:
@@ -133,7 +138,7 @@ def exact_for(n_rows: int, unit: str = "rows", *, inside_strata: bool = False) -
     """
     inside = " inside strata" if inside_strata else ""
     few = n_rows < SEEN_ROWS and unit != "groups"
-    unseen = " (too few to tell whether they are)" if few else ""
+    unseen = " (too few to tell whether they are, for which p allows)" if few else ""
     return f"exact for independent {unit}{inside}{unseen}"
 
 

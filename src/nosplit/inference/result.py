@@ -21,6 +21,7 @@ from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
 from nosplit.inference.columns.sequential import enough_draws
 from nosplit.inference.printed import answer_of, kernel_label, summary_of
 from nosplit.inference.questions import Question
+from nosplit.methods.normal.doubt import Doubt
 from nosplit.methods.normal.laws import Law
 
 __all__ = ["Exchanged", "KernelLine", "TestResult"]
@@ -117,6 +118,9 @@ class TestResult:
     design : Exchanged or None
         What changes places under the null hypothesis, where rows are paired or have strata or
         groups.
+    doubt : Doubt or None
+        What up to 1,000 rows may be by their likeness to those next to them, independent or a
+        series, for which p-values allow; `doubt.series` says how likely a series is.
     witness : WitnessResult or None
         What an estimator found that took part: the p-value is then twice the smaller of both.
     """
@@ -154,6 +158,7 @@ class TestResult:
     automatic: bool = False
     stream: bool = False
     design: Exchanged | None = None
+    doubt: Doubt | None = None
     witness: Any = None
 
     @property
@@ -166,14 +171,26 @@ class TestResult:
             return round(p * (self.flips + 1)) / (self.flips + 1)
         return max(p, float(np.nextafter(0.0, 1.0)))
 
+    @property
+    def pvalue_if_independent(self) -> float:
+        """The p-value if it is known that rows are independent, as of a randomised trial.
+
+        `pvalue` allows for a series, where rows are few (`doubt`), and is then larger.
+        """
+        if self.doubt is None or self.witness is not None:
+            return self.pvalue
+        return max(math.exp(self.null.log_sf(self.statistic)), float(np.nextafter(0.0, 1.0)))
+
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether the null hypothesis is rejected at level alpha: pvalue ≤ alpha."""
         return self.pvalue <= check_alpha(alpha)
 
     def threshold(self, alpha: float = 0.05) -> float:
         """The value from which the statistic rejects at level alpha, whatever a witness says."""
-        share = 1.0 if self.witness is None else 2.0
-        return self.null.isf(check_alpha(alpha) / share)
+        level = check_alpha(alpha) / (1.0 if self.witness is None else 2.0)
+        if self.doubt is not None:
+            level = self.doubt.level(level, None if self.flips is None else self.flips + 1)
+        return self.null.isf(level) if level > 0.0 else math.inf
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -224,6 +241,8 @@ class TestResult:
             ],
             "by_distance": self.by_distance,
             "reference": self.reference,
+            "series": None if self.doubt is None else self.doubt.series,
+            "pvalue_if_independent": self.pvalue_if_independent,
             "design": None if self.design is None else asdict(self.design),
             "witness": None if self.witness is None else self.witness.to_dict(),
         }

@@ -20,7 +20,6 @@ from nosplit.data.files.whole import n_rows_in
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, in_hand, read_samples
 from nosplit.designs.asked import DesignLabels, leaving_out
-from nosplit.designs.nulls import null_of, swapped_pairs
 from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
@@ -33,6 +32,7 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split
 from nosplit.pairs.loop import accumulate_draws
 from nosplit.pairs.pairing import Pairing
+from nosplit.power.nulls import null_of, swapped_pairs
 
 __all__ = ["CalibrationCheck", "SeedSensitivity", "calibration_check", "seed_sensitivity", "wilson"]
 

@@ -10,7 +10,7 @@ from nosplit import InputError, Sketch, two_sample_test
 
 torch = pytest.importorskip("torch", reason="the torch extra is not installed")
 
-from nosplit.data.serial import Likeness  # noqa: E402
+from nosplit.data.likeness import Likeness  # noqa: E402
 from nosplit.designs.draws import BlockDraws  # noqa: E402
 from nosplit.engines.torch.pairs import blocks, pooled  # noqa: E402
 
@@ -117,16 +117,16 @@ def test_designs_of_tensors_against_numpy(device, kind, monkeypatch):
 
 
 @pytest.mark.parametrize("m", [20, 24])
-def test_labels_of_few_blocks_against_numpy(m, monkeypatch):
-    """Rows that are doubted: five blocks of four rows of either sample, by their labels."""
+def test_doubt_of_few_rows_against_numpy(m, monkeypatch):
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(20, 3)), 1.5 * rng.normal(size=(m, 3)) + 0.5
-    doubted = Likeness(0.05, 0.3)
+    doubted = Likeness(0.05, 0.3, 0.2)
     for name in ("api.ways.pairs.likeness_of", "engines.torch.two_sample.likeness_in"):
         monkeypatch.setattr(f"nosplit.{name}", lambda *_, **__: doubted)
     expected = nosplit.two_sample_test(x, y)
     found = nosplit.two_sample_test(*(torch.from_numpy(rows) for rows in (x, y)))
-    assert expected.calibration == found.calibration == "blocks"
+    assert expected.calibration == found.calibration == "approximate"
+    assert found.doubt == expected.doubt
     assert found.pvalue == pytest.approx(expected.pvalue)
     assert found.by_distance == pytest.approx(expected.by_distance)
 

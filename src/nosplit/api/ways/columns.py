@@ -11,23 +11,27 @@ from nosplit._support.checks import check_finite, naming, new_key
 from nosplit._support.types import Array
 from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
-from nosplit.data.options import Options
-from nosplit.data.samples import Samples, check_samples, two_samples
-from nosplit.data.serial import (
-    SUSPECTED_ROWS,
+from nosplit.data.likeness import (
+    DOUBTED,
+    MOST_SUSPECTED,
+    UNSEEN,
     Likeness,
-    correlated_rows,
+    doubt_of,
     likeness_of,
     rows_apart,
 )
+from nosplit.data.options import Options
+from nosplit.data.samples import Samples, check_samples, two_samples
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.columns import sketch_columns
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import Sides
 from nosplit.errors import Caveat
-from nosplit.inference.calibrations import BLOCKS, THINNED
-from nosplit.inference.caveats import dependent_rows, thinned_rows
+from nosplit.inference.calibrations import APPROXIMATE, BLOCKS, THINNED
+from nosplit.inference.caveats import dependent_rows, perhaps_dependent, thinned_rows
+from nosplit.methods.normal.doubt import Doubt
 from nosplit.sketch.cells import Sketched
 from nosplit.sketch.columns.views import SeenColumns, look_at_cells, look_at_samples
 
@@ -45,7 +49,7 @@ class Looked:
     """Columns that were looked at, and what is known of the samples.
 
     Rows that depend on those before them up to a lag are exchanged in blocks, or one in `step` of
-    them is used; those that are `suspected` look as if they did.
+    them is used; of those that only may, `likeness` tells how likely that is.
     """
 
     columns: SeenColumns
@@ -55,7 +59,7 @@ class Looked:
     lag: int
     block: int = 1
     step: int = 1
-    suspected: bool = False
+    likeness: Likeness = UNSEEN
     samples: tuple[Any, Any] | None = None
     turned: bool = False
     reference: str | None = None
@@ -65,13 +69,22 @@ class Looked:
         """The ground that p-values rest on."""
         if self.lag and self.block > 1:
             return BLOCKS
-        return THINNED if self.step > 1 else "exact"
+        if self.step > 1:
+            return THINNED
+        return "exact" if self.doubt is None or self.doubt.series < DOUBTED else APPROXIMATE
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """All that rows may be, if they do not depend on those before them for certain."""
+        return None if self.lag else doubt_of(self.likeness)
 
     @property
     def caveats(self) -> list[Caveat]:
         """Words on rows that depend on those before them."""
-        if self.step > 1 and (self.lag or self.suspected):
+        if self.step > 1:
             return [thinned_rows("Rows", self.lag, self.step)]
+        if self.doubt is not None and self.likeness.suspected:
+            return [perhaps_dependent(self.doubt.series)]
         return [dependent_rows(self.lag, self.block)] if self.lag else []
 
     @property
@@ -126,11 +139,11 @@ def look_at_columns(
         data = _finite_rows(data)
         lag = max(map(correlated_rows, data.rows)) if shuffle else 0
     # Of short series the longest lag that can be seen is too short for blocks.
-    if few and not (lag and min(n, m) > SUSPECTED_ROWS):
-        likeness = likeness_of(*data.rows) if shuffle else Likeness()
+    if few and not (lag and min(n, m) > MOST_SUSPECTED):
+        likeness = likeness_of(*data.rows) if shuffle else UNSEEN
         step = max(1, min(rows_apart(lag, likeness, n=min(n, m)), min(n, m) // 2))
         seen = _by_rows(data, step, rng, shuffle, pairs)
-        seen = replace(seen, lag=lag, step=step, suspected=likeness.suspected)
+        seen = replace(seen, lag=lag, step=step, likeness=likeness)
     else:  # cells; where rows depend on those before them, of blocks of rows
         sides = Sides(*sides_of(data), workers, progress)
         found = sketch_columns(sides, data.settled(options), rng, shuffle)

@@ -66,9 +66,8 @@ def pooled_outcome(
     how: Plan,
     rng: np.random.Generator,
     workers: int | None,
-    block: int = 1,
 ) -> tuple[Outcome, tuple[Kernel, ...]]:
-    """Test samples by permuting the labels of rows, or of blocks of so many; and the kernels."""
+    """Test samples by permuting the labels of rows; and the kernels."""
     check_finite(x, "x")
     check_finite(y, "y")
     rows, place = sorted_rows(np.concatenate([x, y]).astype(np.float64))
@@ -76,7 +75,7 @@ def pooled_outcome(
         kernels = recipe.fit(rows[spread_out(len(rows), SCALE_ROWS)])
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
-    weights = label_draws(len(x), len(y), how.flips, rng, block)
+    weights = label_draws(len(x), len(y), how.flips, rng)
     pooled = Pooled(rows, Bank(kernels))
     order = np.argsort(place, kind="stable")
     tau, cov = pooled.under(np.ascontiguousarray(weights[:, order]), workers)

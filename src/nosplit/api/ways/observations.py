@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.data.serial import correlated_rows, likeness_of, rows_apart
+from nosplit.data.likeness import UNSEEN, Likeness, likeness_of, rows_apart
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import RowLabels, is_name, labels_of_rows, strata_in
+from nosplit.designs.order import allowing
 from nosplit.designs.two_sample import about_strata
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
@@ -61,8 +63,8 @@ class VariablesInMemory:
         What is asked for.
     lag, step : int
         Up to which lag rows depended on one another, and how far apart those are that are left.
-    doubted : bool
-        Whether rows of both variables look as if they might depend on those before them.
+    likeness : tuple of Likeness
+        How much rows of either variable are like those next to them.
     """
 
     given: tuple[Any, Any]
@@ -73,7 +75,7 @@ class VariablesInMemory:
     asked: Asked
     lag: int = 0
     step: int = 1
-    doubted: bool = False
+    likeness: tuple[Likeness, Likeness] = (UNSEEN, UNSEEN)
 
     @classmethod
     def read(
@@ -101,11 +103,10 @@ class VariablesInMemory:
         series = [self._about_strata(v) for v in (self.x, self.y)]
         lag, labels = min(map(correlated_rows, series)), self.labels
         # Where both go along with what rows are sorted by, they are dependent.
-        likeness = [likeness_of(rows, along=False) for rows in series]
+        likeness = likeness_of(series[0], along=False), likeness_of(series[1], along=False)
         step = rows_apart(lag, *likeness, n=len(series[0]))
-        doubted = all(own.doubted for own in likeness)
         if step == 1:
-            return replace(self, doubted=doubted)
+            return replace(self, likeness=likeness)
         return replace(
             self,
             x=replace(self.x, rows=self.x.rows[::step]),
@@ -117,7 +118,9 @@ class VariablesInMemory:
         )
 
     def _in_order(self, outcome: Outcome) -> Outcome:
-        return thinned(outcome, self.lag, self.step, doubted=self.doubted)
+        if not self.lag:
+            return allowing(outcome, *self.likeness)
+        return thinned(outcome, self.lag, self.step)
 
     def _about_strata(self, variable: Variable) -> NDArray[Any]:
         """Rows of a variable, about the means of their strata where they have some."""

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, naming
 from nosplit.api.ways.evidence import look_for, pooled_outcome
+from nosplit.data.likeness import likeness_of
 from nosplit.data.samples import Samples, check_samples
-from nosplit.data.serial import correlated_rows, likeness_of
+from nosplit.data.serial import correlated_rows
 from nosplit.designs.asked import Asked
-from nosplit.engines.families.order import in_their_order
+from nosplit.designs.order import in_their_order
 from nosplit.families.fitting import fitted_units
-from nosplit.families.pooled import in_blocks
+from nosplit.families.pooled import FEW_SWAPS
 from nosplit.families.two_sample import Paired
 from nosplit.inference.caveats import unequal_caveats
 from nosplit.inference.outcome import Tested
@@ -44,15 +45,13 @@ def test_pairs(
     series = (x - y,) if asked.paired else (x, y)
     lag, likeness = max(map(correlated_rows, series)), likeness_of(*series, along=not asked.paired)
     looks = sees_all(recipe.default, asked.method, plan)
-    labels = looks and not (asked.paired or lag or likeness.suspected)
-    rest = data, recipe, plan, asked, rng, workers, progress, looks, labels
+    rest = data, recipe, plan, asked, rng, workers, progress, looks
     tested = in_their_order(
         lambda block: _exchanging(x, y, block, *rest),
         (len(x), len(y)),
         lag,
         likeness,
         blocks=bool(plan.flips),
-        labels=labels,
     )
     return tested.result(TWO_SAMPLE, len(x) + len(y) + data.left_out, data.columns)
 
@@ -69,17 +68,16 @@ def _exchanging(
     workers: int | None,
     progress: bool,
     looks: bool,
-    labels: bool,
 ) -> Tested:
     """Test by rows that change places, or by blocks of so many."""
-    can_be = labels or (looks and not asked.paired and block == 1)
-    n, m, relabelled = in_blocks(len(x), len(y), block, labels=can_be)
-    x, y = x[:n], y[:m]
+    least = min(len(x), len(y))
+    relabelled = block == 1 and looks and not asked.paired
+    relabelled = relabelled and (len(x) != len(y) or least <= FEW_SWAPS)
+    if block > 1:
+        x, y = x[:least], y[:least]
     with naming(x=x, y=y):
         if relabelled:
-            outcome, kernels = pooled_outcome(
-                x, y, recipe, data.encoding, plan, rng, workers, block
-            )
+            outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)
             n_units = n_used = len(x) + len(y)
         else:
             shuffling = rng if asked.shuffle and block == 1 else None

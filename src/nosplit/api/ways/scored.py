@@ -16,10 +16,12 @@ from nosplit._support.checks import (
     check_varies,
 )
 from nosplit._support.types import Array
+from nosplit.data.likeness import likeness_of, rows_apart
 from nosplit.data.samples import Sample, one_sample, standardised
-from nosplit.data.serial import Likeness, correlated_rows, likeness_of, rows_apart
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
+from nosplit.designs.order import allowing
 from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.chain import (
@@ -140,8 +142,6 @@ class ScoredSample:
         """Test rows that are independent, or those that are far enough apart if they are not."""
         lag = correlated_rows(self.x)
         likeness = likeness_of(self.x, along=False)
-        if not likeness.suspected:  # it is not called exact
-            likeness = Likeness()
         step = rows_apart(lag, likeness, n=len(self.x))
         if np.all(self.x[::step] == self.x[0]):  # what is left says nothing
             step = 1
@@ -149,8 +149,10 @@ class ScoredSample:
         tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
         if step > 1:
             caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
-            tested = replace(tested, outcome=tested.outcome.noting([caveat]))
-        return self._told(tested)
+            outcome = tested.outcome.noting([caveat])
+        else:
+            outcome = tested.outcome if lag else allowing(tested.outcome, likeness)
+        return self._told(replace(tested, outcome=outcome))
 
     def _taken_independent(
         self, rng: np.random.Generator, workers: int | None, progress: bool

@@ -14,6 +14,7 @@ from nosplit._support.lazy import special
 from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import indented
 from nosplit.inference.printed import exact_for
+from nosplit.methods.normal.doubt import Doubt
 
 __all__ = ["WitnessFold", "WitnessResult"]
 
@@ -60,6 +61,8 @@ class WitnessResult:
         Rows of both samples.
     warnings : tuple of str
         What to know before relying on it.
+    doubt : Doubt or None
+        What few rows may be, as in `TestResult`: the p-value allows for that.
     """
 
     statistic: float
@@ -68,6 +71,7 @@ class WitnessResult:
     estimator: str
     n_used: int
     warnings: tuple[str, ...] = ()
+    doubt: Doubt | None = None
 
     @property
     def pvalue(self) -> float:
@@ -85,7 +89,8 @@ class WitnessResult:
 
     def threshold(self, alpha: float = 0.05) -> float:
         """The value from which the statistic rejects at level alpha."""
-        return -float(special.ndtri(check_alpha(alpha)))
+        level = check_alpha(alpha) if self.doubt is None else self.doubt.level(check_alpha(alpha))
+        return -float(special.ndtri(level))
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))

@@ -202,10 +202,11 @@ _CALIBRATIONS = {
     ),
     "approximate": (
         (
-            "The data was shuffled at random {flips} times as if rows were independent; the "
-            "p-value is the share of shuffles that look at least as extreme."
+            "The data was shuffled at random {flips} times. Rows look a little like those before "
+            "them, as in a series, so the p-value is larger than the share of shuffles that look "
+            "at least as extreme: it allows for a series, by how likely that is."
         ),
-        "Right if rows do not depend on those before them, as they seem to; too small if they do.",
+        "Right if rows do not depend on those before them, and nearly so if they do.",
     ),
     "simulate": (
         (

@@ -12,6 +12,7 @@ from nosplit._support.checks import naming
 from nosplit._support.warn import unwarned
 from nosplit.data.several import SeveralSamples
 from nosplit.designs.design import Design
+from nosplit.designs.order import MORE_DRAWS, allowing, wants_more_draws
 from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
@@ -86,10 +87,11 @@ class SampleTests:
             else:
                 tested = test_samples(units, sizes, *common)
         encoding, outcome = self.data.encoding, tested.outcome
-        if self.data.step > 1:
+        if not self.data.lag:
+            outcome = allowing(outcome, self.data.likeness)
+        elif self.data.step > 1:
             outcome = replace(outcome, calibration=THINNED)
-            if self.data.lag or self.data.suspected:
-                outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
+            outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
         return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,
@@ -101,7 +103,11 @@ class SampleTests:
         """The same, done once for each set; only the test of all samples issues warnings."""
         if some not in self._known:
             with nullcontext() if len(some) == len(self.data.rows) else unwarned():
-                self._known[some] = self.test(some)
+                found = self.test(some)
+            if not isinstance(self.calibration, Exact) and wants_more_draws(found):
+                with unwarned():
+                    found = self.test(some, MORE_DRAWS.flips)
+            self._known[some] = found
         return self._known[some]
 
     def compared(self, pair: Set, comparisons: int) -> TestResult:

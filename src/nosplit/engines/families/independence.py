@@ -10,11 +10,11 @@ import numpy as np
 
 from nosplit._support.checks import new_key
 from nosplit._support.types import Index
-from nosplit.data.serial import rows_apart
+from nosplit.data.likeness import rows_apart
 from nosplit.data.variables import Variable
 from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
 from nosplit.families.independence import check_unit_size
-from nosplit.inference.calibrations import APPROXIMATE, THINNED
+from nosplit.inference.calibrations import THINNED
 from nosplit.inference.caveats import thinned_rows
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import HsicSizes
@@ -170,17 +170,11 @@ def observation_sizes(
     return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)
 
 
-def thinned(
-    outcome: Outcome, lag: int, step: int | None = None, *, doubted: bool = False
-) -> Outcome:
-    """The outcome, with a word on rows that were left out as they depend on others.
-
-    Where rows of all variables are only doubted, none are, but it is not called exact.
-    """
+def thinned(outcome: Outcome, lag: int, step: int | None = None) -> Outcome:
+    """The outcome, with a word on rows that were left out as they depend on others."""
     step = rows_apart(lag) if step is None else step
     if step == 1:
-        unsure = doubted and outcome.calibration == "exact"
-        return replace(outcome, calibration=APPROXIMATE) if unsure else outcome
+        return outcome
     calibration = outcome.calibration if outcome.flips is None else THINNED
     caveat = thinned_rows("Rows of both variables", lag, step)
     return replace(outcome, calibration=calibration).noting([caveat])

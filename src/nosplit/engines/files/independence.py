@@ -21,9 +21,10 @@ from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
 from nosplit.data.files import whole
 from nosplit.data.files.source import Source
+from nosplit.data.likeness import rows_apart
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
-from nosplit.data.serial import correlated_rows, rows_apart, serial_rows
+from nosplit.data.serial import correlated_rows, serial_rows
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable, check_named, own_options
 from nosplit.designs.asked import Asked

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
+from nosplit.data.likeness import Likeness, can_be_suspected, likeness_of
 from nosplit.data.options import Options
-from nosplit.data.serial import Likeness, can_be_suspected, likeness_of
 from nosplit.designs.asked import Asked
 from nosplit.designs.design import Design
 from nosplit.designs.draws import BlockDraws
@@ -62,12 +62,12 @@ class _Designed(Placed):
     def order_inside(self, strata: Index) -> tuple[int, Likeness]:
         both = self._finite()
         parts = list(zip(both, np.split(strata, [len(both[0])]), strict=True))
-        few = [
-            about_strata(as_array(rows).astype(np.float64), own)
-            for rows, own in parts
-            if can_be_suspected(len(rows), rows.shape[1])
-        ]
-        return max(lag_inside(rows, own) for rows, own in parts), likeness_of(*few)
+        few = [own for own in parts if can_be_suspected(*own[0].shape)]
+        likeness = likeness_of(
+            *(about_strata(as_array(rows).astype(np.float64), own) for rows, own in few),
+            means=sum(len(np.unique(own)) for _, own in few),
+        )
+        return max(lag_inside(rows, own) for rows, own in parts), likeness
 
     def _finite(self) -> tuple[torch.Tensor, torch.Tensor]:
         for rows, name in zip(self.rows, "xy", strict=True):

@@ -10,9 +10,10 @@ import torch
 
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
-from nosplit.data.serial import rows_apart
+from nosplit.data.likeness import rows_apart
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
+from nosplit.designs.order import allowing
 from nosplit.engines.families.independence import (
     TensorTask,
     observation_sizes,
@@ -64,7 +65,7 @@ def independence_of_tensors(
     # y that does not depend on its past may be permuted, whatever x does.
     lag = min(lag_of(rows) for rows in both)
     likeness = [likeness_in(rows, along=False) for rows in both]
-    step, doubted = rows_apart(lag, *likeness, n=given), all(own.doubted for own in likeness)
+    step = rows_apart(lag, *likeness, n=given)
     both = both[0][::step], both[1][::step]
     n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
     sizes = observation_sizes(n, columns, (False, False), asked.kernels, unit_size)
@@ -76,7 +77,8 @@ def independence_of_tensors(
         done = sketched_independence(
             observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
         )
-    done = replace(done, outcome=thinned(done.outcome, lag, step, doubted=doubted))
+    outcome = thinned(done.outcome, lag, step) if lag else allowing(done.outcome, *likeness)
+    done = replace(done, outcome=outcome)
     return done.result(INDEPENDENCE, given)
 
 

@@ -15,7 +15,7 @@ from nosplit.data.samples import Samples, check_as_many, two_samples
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.frames import is_table
 from nosplit.designs.asked import Asked
-from nosplit.engines.families.order import in_their_order
+from nosplit.designs.order import in_their_order
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching.steps import sketch_test
@@ -28,7 +28,7 @@ from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
 from nosplit.errors import InputError
 from nosplit.families.fitting import chosen_units, fit_bank
-from nosplit.families.pooled import in_blocks, label_draws
+from nosplit.families.pooled import FEW_SWAPS, label_draws
 from nosplit.families.two_sample import Paired
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
@@ -182,15 +182,13 @@ def _by_pairs(
     # Pairs may share what comes and goes: swaps need their differences to be independent.
     series = (x - y,) if asked.paired else (x, y)
     lag, likeness = lag_of(*series), likeness_in(*series, along=not asked.paired)
-    labels = looks and not (asked.paired or lag or likeness.suspected)
-    rest = placed, recipe, plan, asked, rng, progress, looks, labels
+    rest = placed, recipe, plan, asked, rng, progress, looks
     tested = in_their_order(
         lambda block: _exchanging_tensors(x, y, block, *rest),
         (len(x), len(y)),
         lag,
         likeness,
         blocks=bool(plan.flips),
-        labels=labels,
     )
     return tested.result(TWO_SAMPLE, len(x) + len(y) + placed.left_out, placed.columns)
 
@@ -206,14 +204,15 @@ def _exchanging_tensors(
     rng: np.random.Generator,
     progress: bool,
     looks: bool,
-    labels: bool,
 ) -> Tested:
     """Test by rows that change places, or by blocks of so many."""
-    can_be = labels or (looks and not asked.paired and block == 1)
-    n, m, relabelled = in_blocks(len(x), len(y), block, labels=can_be)
-    x, y = x[:n], y[:m]
+    least = min(len(x), len(y))
+    relabelled = block == 1 and looks and not asked.paired
+    relabelled = relabelled and (len(x) != len(y) or least <= FEW_SWAPS)
+    if block > 1:
+        x, y = x[:least], y[:least]
     if relabelled:
-        outcome, kernels = _pooled_outcome(x, y, placed.encoding, recipe, plan, rng, block)
+        outcome, kernels = _pooled_outcome(x, y, placed.encoding, recipe, plan, rng)
         n_units = n_used = len(x) + len(y)
     else:
         shuffling = rng if asked.shuffle and block == 1 else None
@@ -292,16 +291,15 @@ def _pooled_outcome(
     recipe: Recipe,
     how: Plan,
     rng: np.random.Generator,
-    block: int,
 ) -> tuple[Outcome, tuple[Kernel, ...]]:
-    """Test samples by permuting the labels of rows, or of blocks of so many; and the kernels."""
+    """Test samples by permuting the labels of rows; and the kernels."""
     rows, place = sorted_tensor(torch.cat([x, y]))
     some = torch.from_numpy(spread_out(len(rows), SCALE_ROWS)).to(rows.device)
     try:
         kernels = recipe.fit(as_array(rows[some]).astype(np.float64))
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
-    drawn = label_draws(len(x), len(y), how.flips, rng, block).astype(np.int8)
+    drawn = label_draws(len(x), len(y), how.flips, rng).astype(np.int8)
     weights = torch.from_numpy(drawn).to(rows.device)
     pooled = TensorPooled(rows, Bank(kernels))
     tau, cov = pooled.under(weights[:, place.argsort(stable=True)])

@@ -99,8 +99,8 @@ class ColumnTests:
     draws, most_draws : int
         Random draws of all columns, and of those whose p-values are small.
     calibration : str
-        "exact"; "blocks" or "thinned" where rows depend on those before them, or where few rows
-        look as if they might.
+        "exact"; "blocks" or "thinned" where rows depend on those before them, "approximate" where
+        few rows look as if they might, and p-values allow for that.
     n_used, n_left_out : int
         Rows that were used and that were not, both samples together.
     warnings, notes : tuple of str
@@ -270,7 +270,8 @@ class ColumnTests:
         if self.calibration == "exact":
             how = f"{exact_for(self.n_used)}, "
         else:
-            how = "of blocks of rows, " if self.calibration == "blocks" else ""
+            words = {"blocks": "of blocks of rows, ", "approximate": "p allows for a series, "}
+            how = words.get(self.calibration, "")
         left = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         against = f", compared with {self.reference}" if self.reference else ""
         return (

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import Seed
 from nosplit._support.types import Index
-from nosplit.data.serial import correlated_rows, rows_apart
+from nosplit.data.likeness import rows_apart
+from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table

@@ -11,15 +11,8 @@ import numpy as np
 import torch
 
 from nosplit._support.types import Index
-from nosplit.data.serial import (
-    Likeness,
-    can_be_suspected,
-    correlated_rows,
-    likeness_of,
-    serial_lags,
-    serial_rows,
-    sure_of,
-)
+from nosplit.data.likeness import Likeness, can_be_suspected, likeness_of
+from nosplit.data.serial import correlated_rows, serial_lags, serial_rows, sure_of
 from nosplit.engines.torch.devices import as_array
 
 __all__ = ["lag_inside", "lag_of", "likeness_in"]
@@ -34,7 +27,7 @@ def lag_of(*samples: torch.Tensor) -> int:
 
 
 def likeness_in(*samples: torch.Tensor, along: bool = True) -> Likeness:
-    """Likeness of rows to those next to them (`data/serial`), if they are few: these travel."""
+    """Likeness of rows to those next to them (`data/likeness`), if they are few: these travel."""
     few = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
     return likeness_of(*(as_array(rows).astype(np.float64) for rows in few), along=along)
 

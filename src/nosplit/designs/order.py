@@ -1,0 +1,90 @@
+"""Two samples in the order of their rows, which may depend on those before them.
+
+Where they do, blocks of rows change places. Where they only might, rows do, which is exact if they
+are independent, sorted or not, and p-values allow for series: they are the mean over what rows may
+be, never smaller than if they were independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nosplit.data.likeness import DOUBTED, Likeness, doubt_of
+from nosplit.inference.calibrations import APPROXIMATE, BLOCKS, Exact
+from nosplit.inference.caveats import dependent_rows, perhaps_dependent
+from nosplit.inference.outcome import Outcome, Tested
+from nosplit.inference.result import TestResult
+from nosplit.sketch.dealing import BLOCK_LAGS
+
+__all__ = ["MORE_DRAWS", "allowing", "in_their_order", "wants_more_draws"]
+
+# Draws of few rows whose p-value is the smallest there is, or nearly: so many of the first draws
+# show as much as the data.
+MORE_DRAWS, FEWEST_SHOW, FEW_ROWS = Exact(9_999), 3, 240
+
+
+def in_their_order(
+    test: Callable[[int], Tested],
+    sizes: tuple[int, ...],
+    lag: int,
+    likeness: Likeness,
+    *,
+    blocks: bool = True,
+) -> Tested:
+    """Exchange rows, or blocks of them where rows depend on those before them.
+
+    Parameters
+    ----------
+    test : callable
+        Exchanges blocks of so many rows.
+    sizes : tuple of int
+        Rows of the samples, or of the only one.
+    lag : int
+        Up to which lag rows depend on one another for certain; 0 if they do not.
+    likeness : Likeness
+        How much rows are like those next to them, if not for certain.
+    blocks : bool
+        Whether blocks can be exchanged; a closed form of pairs is only warned of.
+    """
+    if lag:
+        block = max(BLOCK_LAGS * lag, likeness.block_in(sizes)) if blocks else 1
+        tested = test(block)
+        outcome = tested.outcome.noting([dependent_rows(lag, block)])
+        if blocks and outcome.calibration == "exact":
+            outcome = replace(outcome, calibration=BLOCKS)
+        return replace(tested, outcome=outcome)
+    tested = test(1)
+    if not blocks:
+        caveats = [perhaps_dependent()] if likeness.suspected else []
+        return replace(tested, outcome=tested.outcome.noting(caveats))
+    return replace(tested, outcome=allowing(tested.outcome, likeness))
+
+
+def allowing(outcome: Outcome, *variables: Likeness) -> Outcome:
+    """The outcome of rows that may be a series, in all of the variables.
+
+    P-values of draws allow for that; those of closed forms only where there is a warning, too.
+    """
+    suspected = all(own.suspected for own in variables)
+    doubt = doubt_of(*variables)
+    if doubt is None or (outcome.flips is None and not suspected):
+        return outcome
+    outcome = outcome.doubting(doubt).noting([perhaps_dependent(doubt.series)] if suspected else [])
+    if doubt.series >= DOUBTED and outcome.calibration == "exact":
+        return replace(outcome, calibration=APPROXIMATE)
+    return outcome
+
+
+def wants_more_draws(result: TestResult) -> bool:
+    """Whether few draws hide how small a p-value is, while that of a series depends on it.
+
+    Of a series whose sums vary four times as much .001 is .18, and .0001 is .1. The p-value p of
+    the first draws stands if it is above a limit c, and is replaced by that of more draws, q, if
+    not. That is valid: it is at most t < c only if q ≤ t, and at most t ≥ c only if p ≤ t.
+    """
+    if result.doubt is None or result.flips is None or result.n_used > FEW_ROWS:
+        return False
+    first, draws = result.pvalue_if_independent, result.flips + 1
+    few = result.flips == Exact().flips and first * draws < FEWEST_SHOW + 0.5
+    return few and bool(result.doubt.pvalues(first, draws) > first)
