@@ -37,6 +37,7 @@ def test_p_values_are_never_smaller_properties():
         assert np.all(found <= 1.0)
         assert np.all(np.diff(found) >= 0.0)
     assert DOUBT.pvalues(1.0) == 1.0
+    assert Doubt((1.0, 2.0), (0.7, 0.3 + 1e-15)).log_pvalues(0.0) == 0.0
     assert DOUBT.log_pvalues(-1e5) == pytest.approx(-1e5 / 7.0 + np.log(0.05))
     sure = Doubt((1.0, 2.0), (1.0, 0.0))
     assert np.allclose(sure.pvalues(p), p)

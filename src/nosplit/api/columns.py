@@ -144,6 +144,7 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
         tuple(f"{c.__name__}: {text}" for c, text in seen.caveats),
         () if seen.encoding is None else seen.encoding.notes,
         seen.reference,
+        seen.doubt,
     )
 
 

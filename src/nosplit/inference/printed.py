@@ -11,6 +11,7 @@ from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, printable
 from nosplit.inference.calibrating.evidence import ColumnEvidence
 from nosplit.inference.calibrations import APPROXIMATE
+from nosplit.methods.normal.doubt import Doubt
 from nosplit.pairs.dealing import MOST_ROWS
 
 if TYPE_CHECKING:
@@ -125,12 +126,15 @@ def _calibration_words(result: TestResult) -> str:
     if result.calibration != "exact":
         return f"{result.calibration} calibration with {draws}"
     if result.design is None:
-        return f"{exact_for(result.n_used)}, {draws}"
+        return f"{exact_for(result.n_used, doubt=result.doubt)}, {draws}"
     inside = result.design.kind == "strata"
-    return f"{exact_for(result.n_used, result.design.unit, inside_strata=inside)}, {draws}"
+    unit, doubt = result.design.unit, result.doubt
+    return f"{exact_for(result.n_used, unit, inside_strata=inside, doubt=doubt)}, {draws}"
 
 
-def exact_for(n_rows: int, unit: str = "rows", *, inside_strata: bool = False) -> str:
+def exact_for(
+    n_rows: int, unit: str = "rows", *, inside_strata: bool = False, doubt: Doubt | None = None
+) -> str:
     """Say for what an exact p-value is exact.
 
     Short series that forget fast are not seen for certain: nothing is called exact as such. Who
@@ -138,7 +142,8 @@ def exact_for(n_rows: int, unit: str = "rows", *, inside_strata: bool = False) -
     """
     inside = " inside strata" if inside_strata else ""
     few = n_rows < SEEN_ROWS and unit != "groups"
-    unseen = " (too few to tell whether they are, for which p allows)" if few else ""
+    allowed = "" if doubt is None else ", for which p allows"
+    unseen = f" (too few to tell whether they are{allowed})" if few else ""
     return f"exact for independent {unit}{inside}{unseen}"
 
 

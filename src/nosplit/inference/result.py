@@ -164,12 +164,7 @@ class TestResult:
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
-        p = math.exp(self.log_pvalue)
-        if (
-            self.flips is not None and self.witness is None
-        ):  # a share of draws, without the rounding of its logarithm
-            return round(p * (self.flips + 1)) / (self.flips + 1)
-        return max(p, float(np.nextafter(0.0, 1.0)))
+        return self._pvalue_of(self.log_pvalue)
 
     @property
     def pvalue_if_independent(self) -> float:
@@ -179,7 +174,15 @@ class TestResult:
         """
         if self.doubt is None or self.witness is not None:
             return self.pvalue
-        return max(math.exp(self.null.log_sf(self.statistic)), float(np.nextafter(0.0, 1.0)))
+        return self._pvalue_of(self.null.log_sf(self.statistic))
+
+    def _pvalue_of(self, log_pvalue: float) -> float:
+        p = math.exp(log_pvalue)
+        if (
+            self.flips is not None and self.witness is None
+        ):  # a share of draws, without the rounding of its logarithm
+            return round(p * (self.flips + 1)) / (self.flips + 1)
+        return max(p, float(np.nextafter(0.0, 1.0)))
 
     def reject(self, alpha: float = 0.05) -> bool:
         """Whether the null hypothesis is rejected at level alpha: pvalue ≤ alpha."""
@@ -328,6 +331,7 @@ class TestResult:
             self.warnings,
             (*self.notes, few) if flips < needed else self.notes,
             self.reference,
+            self.doubt,
         )
 
     def _column_rows(self) -> tuple[ColumnTest, ...]:

@@ -98,7 +98,7 @@ class WitnessResult:
     def __str__(self) -> str:
         verdict = "The samples differ" if self.reject() else "No difference found"
         last = self.folds[-1]
-        lines = [("tested", exact_for(self.n_used))] if not self.warnings else []
+        lines = [("tested", exact_for(self.n_used, doubt=self.doubt))] if not self.warnings else []
         lines += [("warning", text) for text in self.warnings]
         return "\n".join(
             [

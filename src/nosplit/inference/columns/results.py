@@ -18,6 +18,7 @@ from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
 from nosplit.inference.columns.adjusting import benjamini_hochberg, holm
 from nosplit.inference.printed import exact_for
+from nosplit.methods.normal.doubt import Doubt
 
 __all__ = ["ColumnTest", "ColumnTests", "tests_of"]
 
@@ -107,6 +108,8 @@ class ColumnTests:
         What to know before relying on it, and what was done to columns without being asked for.
     reference : str or None
         What the sample was compared with, where that was a profile.
+    doubt : Doubt or None
+        What few rows may be, as in `TestResult`: p-values allow for that.
     """
 
     rows: tuple[ColumnTest, ...]
@@ -119,6 +122,7 @@ class ColumnTests:
     warnings: tuple[str, ...] = field(default=())
     notes: tuple[str, ...] = field(default=())
     reference: str | None = None
+    doubt: Doubt | None = None
 
     # -- columns of the table --------------------------------------------------------------------
 
@@ -268,7 +272,7 @@ class ColumnTests:
         if self.most_draws > self.draws:
             more = f", up to {self.most_draws:,} where p is small"
         if self.calibration == "exact":
-            how = f"{exact_for(self.n_used)}, "
+            how = f"{exact_for(self.n_used, doubt=self.doubt)}, "
         else:
             words = {"blocks": "of blocks of rows, ", "approximate": "p allows for a series, "}
             how = words.get(self.calibration, "")

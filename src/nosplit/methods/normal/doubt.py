@@ -49,7 +49,8 @@ class Doubt:
         """Logarithms of p-values, from those of independent rows. They are never smaller."""
         tails = np.asarray(log_p, np.float64)[..., None] / np.array(self.variances)
         with np.errstate(divide="ignore"):  # shares of 0
-            return np.asarray(np.logaddexp.reduce(tails + np.log(self.shares), axis=-1))
+            found = np.logaddexp.reduce(tails + np.log(self.shares), axis=-1)
+        return np.asarray(np.minimum(found, 0.0))  # shares add up to 1 but for rounding
 
     def pvalues(self, p: ArrayLike, draws: int | None = None) -> Array:
         """P-values, from those of independent rows; of so many draws the nearest multiple.
