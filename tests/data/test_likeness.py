@@ -10,6 +10,7 @@ from scipy.stats import binom
 from nosplit.data.likeness import (
     CORRELATIONS,
     DOUBTED,
+    ODDS,
     UNSEEN,
     Likeness,
     doubt_of,
@@ -26,11 +27,12 @@ def series(rng, n, phi, p=1):
 
 @pytest.mark.parametrize(("n", "samples", "p"), [(20, 1, 1), (20, 2, 1), (40, 2, 1), (40, 2, 4)])
 def test_how_likely_a_series_is_against_simulation(n, samples, p):
-    """Rows of which one in five are series are so as often as is said of them."""
+    """Rows of which one in six are series are so as often as is said of them."""
     rng = np.random.default_rng(n + samples + p)
     said, are = [], []
     for _ in range(3000):
-        phi = rng.choice(CORRELATIONS) if rng.random() < DOUBTED else 0.0
+        odds = np.array(ODDS) / sum(ODDS)
+        phi = rng.choice(CORRELATIONS, p=odds) if rng.random() < DOUBTED else 0.0
         said.append(doubt_of(likeness_of(*(series(rng, n, phi, p) for _ in range(samples)))).series)
         are.append(phi > 0.0)
     said, are = np.array(said), np.array(are)
@@ -80,7 +82,7 @@ def test_doubt_fades_with_rows():
 
 def test_shares_by_their_definition():
     own = Likeness(0.2, 0.25, 0.2)
-    prior = np.array([1.0 - DOUBTED, *[DOUBTED / 6] * 6])
+    prior = np.array([1.0 - DOUBTED, *(DOUBTED / 16 * np.array([1, 3, 3, 3, 3, 3]))])
     weights = prior * np.exp(-0.5 * ((0.25 - np.array([0.0, *CORRELATIONS])) / 0.2) ** 2)
     assert np.allclose(own.shares, weights / weights.sum())
     assert np.isfinite(Likeness(0.0, 1.4, 1e-3).shares).all()

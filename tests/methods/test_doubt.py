@@ -48,6 +48,9 @@ def test_of_draws_it_is_a_share_of_them():
     """A p-value that is a little more than 1 / draws would never reject at that level."""
     slight = Doubt((1.0, 1.35), (0.99, 0.01))
     assert slight.pvalues(0.05, 20) == 0.05 < slight.pvalues(0.05)
+    # Of few draws a share is too much to be rounded down.
+    assert 0.07 < Doubt((1.0, 4.0), (0.95, 0.05)).pvalues(0.05) < 0.075
+    assert Doubt((1.0, 4.0), (0.95, 0.05)).pvalues(0.05, 20) == 0.1
     found = DOUBT.pvalues(np.arange(1, 1001) / 1000, 1000) * 1000
     assert np.allclose(found, np.round(found))
 

@@ -45,6 +45,14 @@ def test_second_stage_is_not_reached_without_evidence(monkeypatch):
     assert_fits(rng.normal(size=100), models.MultivariateNormal())
 
 
+def test_few_rows_that_may_be_a_series_alarm():
+    """P-values that allow for a series hid 6 of 12 samples of 25 rows, five deviations apart."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        with pytest.raises(AssertionError, match="The samples differ"):
+            assert_same_distribution(rng.normal(size=25), rng.normal(5.0, size=25), error=1e-3)
+
+
 def test_draws_and_rows_against_theory():
     assert draws_for(1e-6) == 999_999
     assert draws_for(1e-3) == 999

@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from scipy.special import ndtr
 from scipy.stats import binom
 
 import nosplit
 from nosplit import DependentRowsWarning, Exact, independence_test, mean_test, two_sample_test
 from nosplit.api.means import _block_means
-from nosplit.data.likeness import DOUBTED, Likeness, doubt_of, likeness_of
+from nosplit.data.likeness import Likeness, doubt_of, likeness_of
 from nosplit.designs.labels import RowLabels
-from nosplit.designs.two_sample import _runs_in_cells
+from nosplit.designs.two_sample import _runs_in_cells, about_strata
 
 pytestmark = pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
 
@@ -103,7 +104,7 @@ def test_rows_of_values():
 def likely(likeness):
     """Whether a series is likelier than before rows were looked at."""
     doubt = doubt_of(likeness)
-    return doubt is not None and doubt.series >= DOUBTED
+    return doubt is not None and doubt.likely
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def likely(likeness):
         (20, 1, 0.9, 0.95, 0.85),
         (40, 1, 0.5, 0.85, 0.7),
         (60, 1, 0.3, 0.82, 0.5),
-        (60, 3, 0.3, 1, 0.85),
+        (60, 3, 0.3, 0.97, 0.85),
     ],
 )
 def test_short_series_look_alike(n, p, phi, doubted, suspected):
@@ -315,6 +316,82 @@ def test_p_values_allow_for_what_rows_may_be(monkeypatch, m, own, how, warned):
     assert found.to_dict()["series"] == found.doubt.series
     if how == "approximate":
         assert f"({alone.pvalue:.4f} if they are independent)" in " ".join(str(found).split())
+
+
+def test_few_draws_are_followed_by_more():
+    """A p-value of .001 of a series may be .2; with an outcome that more draws would have had."""
+    x, y = np.random.default_rng(10).normal(size=(2, 40, 1))
+    y += 1.2
+    calls = {
+        "two samples": lambda **how: two_sample_test(x, y, **how),
+        "of a small budget": lambda **how: two_sample_test(x, y, budget=0.02, **how),
+        "in pairs": lambda **how: two_sample_test(x, y, paired=True, **how),
+        "means": lambda **how: mean_test(y - x, symmetric=True, **how),
+    }
+    for name, call in calls.items():
+        found = call()
+        assert found.flips == 9999, name
+        more = call(calibration=Exact(9999), **({"pairs": "complete"} if name != "means" else {}))
+        assert (found.pvalue, found.pairs) == (more.pvalue, more.pairs), name
+        assert len(found.by_column) == len(more.by_column)
+        assert call(calibration=Exact(999)).flips == 999
+    assert nosplit.k_sample_test([x, y, x + 0.1], follow_up=False).overall.flips == 9999
+
+
+def test_a_witness_and_rows_that_are_independent():
+    both = short(np.random.default_rng(1), 40, 0.6)
+    with pytest.warns(DependentRowsWarning) as said:
+        found = two_sample_test(*both, witness=Means())
+    assert len({str(w.message) for w in said}) == len(said)
+    alone = two_sample_test(*both, calibration=Exact(found.flips)).pvalue_if_independent
+    told = float(ndtr(-found.witness.statistic))
+    assert found.pvalue_if_independent == pytest.approx(min(1.0, 2.0 * min(alone, told)))
+    assert found.pvalue > found.pvalue_if_independent
+    assert "p allows for rows that are a series" in str(found)
+
+
+def test_sketches_of_few_rows():
+    """They were called exact, without a word."""
+    x, y = short(np.random.default_rng(0), 200, 0.25)
+    pairs, cells = (two_sample_test(x, y, pairs=how) for how in ("complete", "sketch"))
+    assert pairs.doubt == cells.doubt
+    assert cells.calibration == pairs.calibration == "approximate"
+    paired = [two_sample_test(x, y, pairs=how, paired=True) for how in ("complete", "sketch")]
+    assert paired[0].doubt == paired[1].doubt
+
+
+def test_strata_of_long_samples_do_not_count():
+    """Means were taken out of rows that were not looked at."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 1)), rng.normal(size=(3000, 1))
+    strata = np.arange(40) // 20, np.arange(3000) // 60 % 50
+    found = two_sample_test(x, y, strata=strata, calibration=Exact(99))
+    own = likeness_of(about_strata(x, strata[0]), means=2)
+    assert found.doubt == doubt_of(own)
+
+
+def test_a_series_that_cannot_be_thinned_is_not_called_exact():
+    rng = np.random.default_rng(4)
+    samples = [rng.normal(size=(3, 1)), series(rng, 200), series(rng, 200)]
+    found = nosplit.k_sample_test(samples, follow_up=False, calibration=Exact(99)).overall
+    assert found.calibration == "approximate"
+    assert any("DependentRows" in text for text in found.warnings)
+
+
+def test_strata_that_are_too_small_for_blocks():
+    """Two warnings contradicted each other: that p is too small, and that it allows for that."""
+    rng = np.random.default_rng(5)
+    x, y = short(rng, 120, 0.8)
+    strata = np.repeat([0, 1], [119, 1]), np.repeat([0, 1], [60, 60])
+    found = two_sample_test(x, y, strata=strata, calibration=Exact(99))
+    assert found.calibration == "approximate"
+    assert found.doubt is not None
+    assert [text for text in found.warnings if "too small" in text] == []
+    long = two_sample_test(
+        *short(rng, 1200, 0.8), strata=(np.arange(1200) // 1199, np.arange(1200) // 600)
+    )
+    assert long.doubt is None
+    assert any("too small" in text for text in long.warnings)
 
 
 def test_closed_forms_of_few_rows_are_those_of_the_paper(monkeypatch):

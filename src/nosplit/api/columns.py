@@ -45,9 +45,9 @@ def column_tests(
     A column is seen by its distribution function (Anderson-Darling), by fine bins and by scores
     of place and spread; of categories their frequencies. P-values are exact over the
     draws if rows are independent, and those of x and of y may change places under H₀, as in
-    `two_sample_test`. They are adjusted for all columns by step-down max-T over the same draws
-    (Westfall and Young), which gains where columns depend on one another; by Holm; and by Benjamini
-    and Hochberg.
+    `two_sample_test`; those of few rows allow for a series, as there. They are adjusted for all
+    columns by step-down max-T over the same draws (Westfall and Young), which gains where columns
+    depend on one another; by Holm; and by Benjamini and Hochberg.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,7 +55,9 @@ def mean_test(
     do, such as the differences of a classifier's logits or of features. With `symmetric=True` the
     test is exact when every row has the law of its negative under the null, given the others, on
     average over the random flips. Without it there is no exact test of a mean: the level is right
-    in the limit, and a warning says where rows are too few or too skewed for that.
+    in the limit, and a warning says where rows are too few or too skewed for that. Where rows may
+    depend on those before them, p allows for that, or blocks of rows count by their means, as in
+    `two_sample_test`.
 
     Parameters
     ----------
@@ -110,6 +114,7 @@ def mean_test(
             rows = rows[generator.permutation(len(rows))]
         return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
 
+    before = deepcopy(generator)
     lag, likeness = correlated_rows(values), likeness_of(values, along=False)
     result = in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
     if isinstance(kind, Exact) and isinstance(calibration, str) and wants_more_draws(result):
@@ -119,7 +124,7 @@ def mean_test(
                 method=method,
                 calibration=MORE_DRAWS,
                 symmetric=True,
-                rng=generator,
+                rng=before,
                 shuffle=shuffle,
             )
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -162,16 +163,18 @@ def two_sample_test(
     check_witness(witness, x, y, designed=paired or labels.given)
     generator, named, chosen = check_rng(rng), asked_for(kernels), as_method(method)
 
-    def attempt(policy: str, draws: Exact | str = calibration) -> TestResult:
+    def attempt(policy: str, more: bool = False) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        asked = Asked(options, named, chosen, pairs, draws, budget, shuffle, paired, labels)
+        how: tuple[Any, Any] = ("complete", MORE_DRAWS) if more else (pairs, calibration)
+        asked = Asked(options, named, chosen, *how, budget, shuffle, paired, labels)
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
-    policy = policy_of(nan_policy, x, y)
+    policy, before = policy_of(nan_policy, x, y), deepcopy(generator)
     result = by_policy(policy, attempt, generator)
     if isinstance(calibration, str) and wants_more_draws(result):
+        generator.bit_generator.state = before.bit_generator.state
         with unwarned():
-            result = by_policy(policy, partial(attempt, draws=MORE_DRAWS), generator)
+            result = by_policy(policy, partial(attempt, more=True), generator)
     picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
     automatic = left_to_library(named, method, pairs, calibration, scale, witness, *picks.values())
     result = replace(result, automatic=automatic and budget == 1.0)

@@ -145,7 +145,7 @@ def _apart(data: Samples) -> tuple[int, Doubt | None, list[Caveat]]:
         doubt = doubt_of(likeness)
         if doubt is None or not likeness.suspected:
             return 1, doubt, []
-        return 1, doubt, [perhaps_dependent(doubt.series)]
+        return 1, doubt, [perhaps_dependent(doubt)]
     step = rows_apart(lag, likeness, n=least, fewest=1)
     if least // step >= 2 * FEWEST:
         return step, None, [thinned_rows("Rows", lag, step)]

@@ -28,7 +28,6 @@ from nosplit.data.serial import (
 from nosplit.methods.normal.doubt import Doubt
 
 __all__ = [
-    "DOUBTED",
     "MOST_SUSPECTED",
     "UNSEEN",
     "Likeness",
@@ -40,13 +39,14 @@ __all__ = [
 
 # Rows and columns of samples that are looked at: with more rows series are seen for certain.
 FEWEST_SUSPECTED, MOST_SUSPECTED, MOST_COLUMNS = 12, 1_000, 100
-# How likely rows are to be a series before they are looked at, and series they may be, by the
-# correlation of neighbours.
-DOUBTED = 0.2
-CORRELATIONS = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
+# How likely rows are to be a series before they are looked at, series they may be, by the
+# correlation of neighbours, and how much likelier one is than another. The first hardly matters,
+# and takes many rows to be told from independence.
+DOUBTED = 1.0 / 6.0
+CORRELATIONS, ODDS = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9), (1.0, 3.0, 3.0, 3.0, 3.0, 3.0)
 # How often independent rows may be warned of, all samples of a test together; and those whose
 # correlation is at least the last, as few rows have it that are a slow series.
-SUSPICIONS, ALIKE, STRONG = 0.01, 0.1, 0.45
+SUSPICIONS, SLOW, STRONG = 0.01, 0.1, 0.45
 # Rows of a block, in memories of the series: (1 + ρ) / (1 - ρ) rows are as good as one. At least so
 # many, and more of a series that has more of them: a multiple, and a power of those it has.
 MEMORIES, LONGER, LENGTHENING = 3.5, 1.25, 0.4
@@ -88,12 +88,12 @@ class Likeness:
         Of a single sample of 20 rows one in fifteen: a chance of one in a hundred would miss a
         fourth of series that forget slowly.
         """
-        return self.chance <= (ALIKE if self.correlation >= STRONG else SUSPICIONS)
+        return self.chance <= (SLOW if self.correlation >= STRONG else SUSPICIONS)
 
     @property
     def shares(self) -> Array:
         """Probabilities that rows are independent, or a series of each of `CORRELATIONS`."""
-        shares = np.array([1.0 - DOUBTED, *[DOUBTED / len(CORRELATIONS)] * len(CORRELATIONS)])
+        shares = np.array([1.0 - DOUBTED, *(DOUBTED * own / sum(ODDS) for own in ODDS)])
         off = (self.correlation - np.array([0.0, *CORRELATIONS])) / self.error
         shares = shares * np.exp(0.5 * (np.min(off * off) - off * off))
         return np.asarray(shares / shares.sum())
@@ -120,7 +120,7 @@ def doubt_of(*variables: Likeness) -> Doubt | None:
     --------
     >>> doubt = doubt_of(Likeness(0.01, 0.3, 0.1))
     >>> round(doubt.series, 2), doubt_of(Likeness()) is None
-    (0.86, True)
+    (0.83, True)
     """
     if any(math.isinf(own.error) for own in variables):
         return None
@@ -129,7 +129,7 @@ def doubt_of(*variables: Likeness) -> Doubt | None:
         alike = math.prod(way[0] for way in ways)
         variance = (1.0 + alike) / (1.0 - alike)
         found[variance] = found.get(variance, 0.0) + math.prod(float(way[1]) for way in ways)
-    return Doubt(tuple(found), tuple(found.values()))
+    return Doubt(tuple(found), tuple(found.values()), DOUBTED ** len(variables))
 
 
 def likeness_of(*samples: NDArray[Any], along: bool = True, means: int | None = None) -> Likeness:

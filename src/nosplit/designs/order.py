@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from nosplit.data.likeness import DOUBTED, Likeness, doubt_of
+from nosplit.data.likeness import Likeness, doubt_of
 from nosplit.inference.calibrations import APPROXIMATE, BLOCKS, Exact
 from nosplit.inference.caveats import dependent_rows, perhaps_dependent
 from nosplit.inference.outcome import Outcome, Tested
@@ -21,7 +21,7 @@ __all__ = ["MORE_DRAWS", "allowing", "in_their_order", "wants_more_draws"]
 
 # Draws of few rows whose p-value is the smallest there is, or nearly: so many of the first draws
 # show as much as the data.
-MORE_DRAWS, FEWEST_SHOW, FEW_ROWS = Exact(9_999), 3, 240
+MORE_DRAWS, FEWEST_SHOW, MOST_AGAIN = Exact(9_999), 3, 240
 
 
 def in_their_order(
@@ -70,8 +70,8 @@ def allowing(outcome: Outcome, *variables: Likeness) -> Outcome:
     doubt = doubt_of(*variables)
     if doubt is None or (outcome.flips is None and not suspected):
         return outcome
-    outcome = outcome.doubting(doubt).noting([perhaps_dependent(doubt.series)] if suspected else [])
-    if doubt.series >= DOUBTED and outcome.calibration == "exact":
+    outcome = outcome.doubting(doubt).noting([perhaps_dependent(doubt)] if suspected else [])
+    if doubt.likely and outcome.calibration == "exact":
         return replace(outcome, calibration=APPROXIMATE)
     return outcome
 
@@ -79,12 +79,15 @@ def allowing(outcome: Outcome, *variables: Likeness) -> Outcome:
 def wants_more_draws(result: TestResult) -> bool:
     """Whether few draws hide how small a p-value is, while that of a series depends on it.
 
-    Of a series whose sums vary four times as much .001 is .18, and .0001 is .1. The p-value p of
-    the first draws stands if it is above a limit c, and is replaced by that of more draws, q, if
-    not. That is valid: it is at most t < c only if q ≤ t, and at most t ≥ c only if p ≤ t.
+    Of a series whose sums vary four times as much .001 is .18, and .0001 is .1. The order of rows
+    decides whether that matters, and not their labels. If so, the p-value of the first draws, p,
+    stands if it is above a limit c, and is replaced by that of more draws, q, if not: at most t < c
+    only if q ≤ t, and at most t ≥ c only if p ≤ t.
     """
-    if result.doubt is None or result.flips is None or result.n_used > FEW_ROWS:
+    if result.doubt is None or result.flips is None or result.n_used > MOST_AGAIN:
+        return False
+    if result.pairs not in ("complete", "rows"):  # all there is
         return False
     first, draws = result.pvalue_if_independent, result.flips + 1
     few = result.flips == Exact().flips and first * draws < FEWEST_SHOW + 0.5
-    return few and bool(result.doubt.pvalues(first, draws) > first)
+    return few and bool(result.doubt.pvalues(1.0 / draws, draws) > 1.0 / draws)

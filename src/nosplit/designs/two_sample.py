@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite
 from nosplit._support.types import Array, Index
-from nosplit.data.likeness import UNSEEN, Likeness, likeness_of
+from nosplit.data.likeness import UNSEEN, Likeness, can_be_suspected, likeness_of
 from nosplit.data.options import Options
 from nosplit.data.samples import Samples, check_samples, two_samples
 from nosplit.data.serial import correlated_rows
@@ -103,7 +103,7 @@ class _InMemory(Samples):
         rows = self._finite()
         parts = list(zip(rows, np.split(strata, [len(rows[0])]), strict=True))
         about = [about_strata(own, codes) for own, codes in parts]
-        means = sum(len(np.unique(codes)) for _, codes in parts)
+        means = sum(len(np.unique(own)) for rows, own in parts if can_be_suspected(*rows.shape))
         return max(map(correlated_rows, about)), likeness_of(*about, means=means)
 
     def _finite(self) -> tuple[Array, Array]:
@@ -157,9 +157,13 @@ def designed_test(
     plan = asked.plan(design_sizes(n, m, p, recipe, design.n_units))
     rows = data.in_units(design)
     tested = test_design(rows, design, recipe, data.encoding, plan, asked.method, rng)
-    outcome = tested.outcome.noting(order.caveats)
+    outcome = tested.outcome
     if order.runs is None:
         outcome = allowing(outcome, likeness)
+        # Where p allows for a series, it is not said to be too small.
+        outcome = outcome if outcome.doubt is not None else outcome.noting(order.caveats)
+    else:
+        outcome = outcome.noting(order.caveats)
     if order.calibration is not None:
         outcome = replace(outcome, calibration=order.calibration)
     tested = replace(tested, outcome=outcome)

@@ -18,6 +18,7 @@ from nosplit.errors import (
 )
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.outcome import Outcome
+from nosplit.methods.normal.doubt import Doubt
 from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Blocks, Pairing, Window
 
@@ -309,18 +310,18 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     return DependentRowsWarning, text
 
 
-def perhaps_dependent(series: float | None = None) -> Caveat:
+def perhaps_dependent(doubt: Doubt | None = None) -> Caveat:
     """Warn of rows that may be a short series; of how likely that is, where p allows for it."""
     found = "Rows next to one another look alike, as in few samples of independent rows"
-    if series is None:
+    if doubt is None:
         text = (
             f"{found}. If they follow one another in time, the p-value is too small: use rows "
             "farther apart."
         )
     else:
         text = (
-            f"{found}: they are a series with a probability of {min(series, 0.99):.0%}, and the "
-            "p-value allows for that. Use more rows, or rows farther apart in time."
+            f"{found}: they are {doubt}, and the p-value allows for that. Use more rows, or rows "
+            "farther apart in time."
         )
     return DependentRowsWarning, text
 

@@ -55,10 +55,8 @@ class Outcome:
         """Draws that p-values are shares of, the observed one included."""
         return None if self.flips is None else len(self.flips.values)
 
-    def doubting(self, doubt: Doubt | None) -> Outcome:
+    def doubting(self, doubt: Doubt) -> Outcome:
         """The same, with p-values that allow for what rows may be: those of columns, too."""
-        if doubt is None:
-            return self
 
         def allowed(p: float) -> float:
             return float(doubt.pvalues(p, self.draws))

@@ -115,16 +115,19 @@ def _compared(result: TestResult) -> str:
 
 
 def _calibration_words(result: TestResult) -> str:
+    how = result.calibration
+    if result.doubt is not None and result.doubt.likely:
+        p = format_p(math.log(result.pvalue_if_independent))
+        allows = f"p allows for rows that are {result.doubt} ({p} if they are independent)"
+        how = allows if how == APPROXIMATE else f"{how} calibration; {allows}"
+    elif how != "exact":
+        how = f"{how} calibration"
     if result.flips is None:
-        return f"{result.calibration} calibration"
+        return how
     least = format_p(-math.log(result.flips + 1))
     draws = f"{result.flips:,} draws (p ≥ {least})"
-    if result.calibration == APPROXIMATE and result.doubt is not None:
-        p = format_p(math.log(result.pvalue_if_independent))
-        likely = f"a series with a probability of {min(result.doubt.series, 0.99):.0%}"
-        return f"p allows for rows that are {likely} ({p} if they are independent), {draws}"
     if result.calibration != "exact":
-        return f"{result.calibration} calibration with {draws}"
+        return f"{how}, {draws}"
     if result.design is None:
         return f"{exact_for(result.n_used, doubt=result.doubt)}, {draws}"
     inside = result.design.kind == "strata"

@@ -172,9 +172,12 @@ class TestResult:
 
         `pvalue` allows for a series, where rows are few (`doubt`), and is then larger.
         """
-        if self.doubt is None or self.witness is not None:
+        if self.doubt is None:
             return self.pvalue
-        return self._pvalue_of(self.null.log_sf(self.statistic))
+        log_p = self.null.log_sf(self.statistic)
+        if self.witness is not None:
+            log_p = min(0.0, math.log(2.0) + min(log_p, self.witness.log_pvalue_if_independent))
+        return self._pvalue_of(log_p)
 
     def _pvalue_of(self, log_pvalue: float) -> float:
         p = math.exp(log_pvalue)

@@ -12,7 +12,6 @@ from nosplit._support.types import Array
 from nosplit.api.ways.against_profile import against_profile, is_profile
 from nosplit.data.files.opening import is_path
 from nosplit.data.likeness import (
-    DOUBTED,
     MOST_SUSPECTED,
     UNSEEN,
     Likeness,
@@ -71,7 +70,7 @@ class Looked:
             return BLOCKS
         if self.step > 1:
             return THINNED
-        return "exact" if self.doubt is None or self.doubt.series < DOUBTED else APPROXIMATE
+        return "exact" if self.doubt is None or not self.doubt.likely else APPROXIMATE
 
     @property
     def doubt(self) -> Doubt | None:
@@ -84,7 +83,7 @@ class Looked:
         if self.step > 1:
             return [thinned_rows("Rows", self.lag, self.step)]
         if self.doubt is not None and self.likeness.suspected:
-            return [perhaps_dependent(self.doubt.series)]
+            return [perhaps_dependent(self.doubt)]
         return [dependent_rows(self.lag, self.block)] if self.lag else []
 
     @property

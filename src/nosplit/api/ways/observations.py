@@ -103,7 +103,11 @@ class VariablesInMemory:
         series = [self._about_strata(v) for v in (self.x, self.y)]
         lag, labels = min(map(correlated_rows, series)), self.labels
         # Where both go along with what rows are sorted by, they are dependent.
-        likeness = likeness_of(series[0], along=False), likeness_of(series[1], along=False)
+        means = None if labels is None else len(np.unique(labels.codes))
+        likeness = (
+            likeness_of(series[0], along=False, means=means),
+            likeness_of(series[1], along=False, means=means),
+        )
         step = rows_apart(lag, *likeness, n=len(series[0]))
         if step == 1:
             return replace(self, likeness=likeness)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from nosplit._support.warn import unwarned
 from nosplit.api.ways.against_profile import is_profile
 from nosplit.api.witness import witness_test
 from nosplit.data.options import AUTO
-from nosplit.errors import InputError
+from nosplit.errors import DependentRowsWarning, InputError
 from nosplit.inference.result import TestResult
 
 __all__ = ["check_witness", "policy_of", "with_witness"]
@@ -47,6 +49,9 @@ def with_witness(
     """Let a witness contribute to a result: both share the data, so each gets half the level."""
     if witness is None:
         return result
-    told = witness_test(x, y, estimator=witness, rng=rng, **picks)
+    # What was said of the order of rows is not said twice.
+    said = any(text.startswith(DependentRowsWarning.__name__) for text in result.warnings)
+    with unwarned() if said else nullcontext():
+        told = witness_test(x, y, estimator=witness, rng=rng, **picks)
     log_pvalue = min(0.0, math.log(2.0) + min(result.log_pvalue, told.log_pvalue))
     return replace(result, log_pvalue=log_pvalue, witness=told)

@@ -79,6 +79,11 @@ class WitnessResult:
         return max(math.exp(self.log_pvalue), float(np.nextafter(0.0, 1.0)))
 
     @property
+    def log_pvalue_if_independent(self) -> float:
+        """The logarithm of the p-value if it is known that rows are independent."""
+        return float(special.log_ndtr(-self.statistic))
+
+    @property
     def auc(self) -> float:
         """The mean over folds of how often a row of x has a higher score than one of y."""
         return float(np.mean([fold.auc for fold in self.folds]))
@@ -98,7 +103,7 @@ class WitnessResult:
     def __str__(self) -> str:
         verdict = "The samples differ" if self.reject() else "No difference found"
         last = self.folds[-1]
-        lines = [("tested", exact_for(self.n_used, doubt=self.doubt))] if not self.warnings else []
+        lines = [("tested", self._how())] if not self.warnings else []
         lines += [("warning", text) for text in self.warnings]
         return "\n".join(
             [
@@ -109,6 +114,11 @@ class WitnessResult:
                 *(indented(f"  {head:10} ", text) for head, text in lines),
             ]
         )
+
+    def _how(self) -> str:
+        if self.doubt is not None and self.doubt.likely:
+            return f"p allows for rows that are {self.doubt}"
+        return exact_for(self.n_used, doubt=self.doubt)
 
     def __repr__(self) -> str:
         p = said_p(self.log_pvalue, "pvalue", "")

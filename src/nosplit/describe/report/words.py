@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nosplit._support.pvalues import said_p
 from nosplit.inference import questions
+from nosplit.inference.calibrations import APPROXIMATE
 from nosplit.inference.result import TestResult
 
 __all__ = ["Story", "calibration_words", "chance", "method_words", "pairs_words", "story_of"]
@@ -241,9 +242,22 @@ _CALIBRATIONS = {
 }
 
 
+_TOO_SMALL = (
+    (
+        "The data was shuffled at random {flips} times as if rows were independent; the p-value "
+        "is the share of shuffles that look at least as extreme."
+    ),
+    "Too small: rows depend on those before them.",
+)
+
+
 def calibration_words(res: TestResult) -> str:
     """Describe the origin of the p-value."""
     how, right = _CALIBRATIONS.get(res.calibration, ("", ""))
+    if res.doubt is None and res.calibration == APPROXIMATE:
+        how, right = _TOO_SMALL
+    elif res.doubt is not None and res.calibration != APPROXIMATE:
+        right += " It allows for few rows that are a series, by how likely that is."
     if res.flips is None:
         return f"{how} {right}"
     least = res.pvalue * (res.flips + 1) < 1.5

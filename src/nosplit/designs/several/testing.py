@@ -17,8 +17,8 @@ from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import test_design, test_samples
-from nosplit.inference.calibrations import THINNED, Exact
-from nosplit.inference.caveats import thinned_rows
+from nosplit.inference.calibrations import APPROXIMATE, THINNED, Exact
+from nosplit.inference.caveats import dependent_rows, thinned_rows
 from nosplit.inference.columns.adjusting import holm
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
@@ -65,14 +65,14 @@ class SampleTests:
     seed: int
     _known: dict[Set, TestResult] = field(default_factory=dict, repr=False)
 
-    def test(self, some: Set, flips: int | None = None) -> TestResult:
+    def test(self, some: Set, flips: int | None = None, pairs: str | None = None) -> TestResult:
         """Test whether some samples are alike, by exchanging these only."""
         rows, sizes = [self.data.rows[k] for k in some], self.data.sizes[list(some)]
         recipe = self.data.recipe(self.kernels)
         total = int(sizes.sum())
         plan = choose(
             design_sizes(total, 0, self.data.p, recipe, total, len(some)),
-            pairs=self.pairs,
+            pairs=pairs or self.pairs,
             calibration=self.calibration if flips is None else Exact(flips),
             method=self.method,
             budget=self.budget,
@@ -87,11 +87,14 @@ class SampleTests:
             else:
                 tested = test_samples(units, sizes, *common)
         encoding, outcome = self.data.encoding, tested.outcome
-        if not self.data.lag:
+        lag, step = self.data.lag, self.data.step
+        if not lag:
             outcome = allowing(outcome, self.data.likeness)
-        elif self.data.step > 1:
+        elif step > 1:
             outcome = replace(outcome, calibration=THINNED)
-            outcome = outcome.noting([thinned_rows("Rows", self.data.lag, self.data.step)])
+            outcome = outcome.noting([thinned_rows("Rows", lag, step)])
+        else:  # of so few that none can be left out
+            outcome = replace(outcome, calibration=APPROXIMATE).noting([dependent_rows(lag)])
         return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,
@@ -106,7 +109,7 @@ class SampleTests:
                 found = self.test(some)
             if not isinstance(self.calibration, Exact) and wants_more_draws(found):
                 with unwarned():
-                    found = self.test(some, MORE_DRAWS.flips)
+                    found = self.test(some, MORE_DRAWS.flips, "complete")
             self._known[some] = found
         return self._known[some]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flag
 from nosplit._support.types import Index
+from nosplit.data.likeness import UNSEEN, Likeness, can_be_suspected, likeness_of
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
 from nosplit.data.samples import check_as_many
@@ -49,6 +50,8 @@ class PilotLook:
         Up to which lag rows depend on one another; 0: they do not.
     binned : array or None
         All rows of both samples where they are few, to make bins of: no swap changes them.
+    likeness : Likeness
+        How much these are like those next to them.
     """
 
     census: tuple[Census, Census]
@@ -57,6 +60,7 @@ class PilotLook:
     rows: NDArray[Any]
     lag: int
     binned: NDArray[Any] | None
+    likeness: Likeness = UNSEEN
 
 
 def look_at(
@@ -97,7 +101,18 @@ def look_at(
         encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     few = n + m <= FEW_ROWS and (n + m) * rows.shape[1] <= FEW_NUMBERS
     binned = _all_rows(pair, census, encoding) if few else None
-    return PilotLook(census, layout, encoding, rows, lag, binned)
+    likeness = UNSEEN if binned is None or not shuffle else _likeness(binned, n, paired)
+    return PilotLook(census, layout, encoding, rows, lag, binned, likeness)
+
+
+def _likeness(rows: NDArray[Any], n: int, paired: bool) -> Likeness:
+    """Likeness of few rows, of which n are x, to those next to them.
+
+    Pairs may share what comes and goes: swaps need their differences to be independent.
+    """
+    few = [own for own in np.split(rows, [n]) if can_be_suspected(*own.shape)]
+    series = [few[0] - few[1]] if paired and few else few
+    return likeness_of(*series, along=not paired)
 
 
 def _all_rows(pair: Pair, census: tuple[Census, Census], encoding: Encoding | None) -> NDArray[Any]:

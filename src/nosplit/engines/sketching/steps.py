@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nosplit._support.checks import new_key
+from nosplit.data.likeness import Likeness
 from nosplit.designs.asked import Asked
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
@@ -35,6 +36,7 @@ class Prepared:
     plan: Plan
     task: SketchTask
     lag: int
+    likeness: Likeness
 
     @property
     def n_rows(self) -> int:
@@ -60,7 +62,11 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
         binned=look.binned,
     )
     return Prepared(
-        look.census, plan, SketchTask(pair.names, Reader(encoding), fitted, layout), look.lag
+        look.census,
+        plan,
+        SketchTask(pair.names, Reader(encoding), fitted, layout),
+        look.lag,
+        look.likeness,
     )
 
 
@@ -102,4 +108,5 @@ def sketch_test(
         encoding=prepared.task.reader.encoding,
         workers=workers,
         default=asked.kernels is None,
+        likeness=prepared.likeness,
     )

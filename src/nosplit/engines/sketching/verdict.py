@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.checks import new_key
+from nosplit.data.likeness import UNSEEN, Likeness
+from nosplit.designs.order import allowing
 from nosplit.engines.changes import with_changes
 from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.calibrations import BLOCKS
@@ -33,6 +35,7 @@ def sketch_result(
     workers: int | None = None,
     default: bool = True,
     turned: bool = False,
+    likeness: Likeness = UNSEEN,
 ) -> TestResult:
     """Draw, rank and describe.
 
@@ -57,6 +60,8 @@ def sketch_result(
         a linear one asks whether means differ. What columns show is told all the same.
     turned : bool
         Whether the sketches are those of y and x: what changed is told the other way round.
+    likeness : Likeness
+        How much few rows are like those next to them.
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, new_key(rng), owners, workers)
@@ -69,6 +74,8 @@ def sketch_result(
         calibration = BLOCKS if sketched.block > 1 else outcome.calibration
         outcome = replace(outcome, calibration=calibration)
         outcome = outcome.noting([dependent_rows(sketched.lag, sketched.block)])
+    else:
+        outcome = allowing(outcome, likeness)
     kernels, n_used = sketched.map.kernels, sketched.n_used
     tested = Tested(outcome, kernels, drawn.n_units, n_used, encoding, default)
     return tested.result(TWO_SAMPLE, n_rows, None if encoding is None else encoding.names)

@@ -17,6 +17,9 @@ from nosplit._support.types import Array
 
 __all__ = ["Doubt"]
 
+# What p-values of draws may be rounded down by.
+ROUNDED = 0.001
+
 
 @dataclass(frozen=True)
 class Doubt:
@@ -28,6 +31,8 @@ class Doubt:
         How many times as much sums vary as those of independent rows: at least once.
     shares : tuple of float
         How likely each of them is; their sum is 1.
+    before : float
+        How likely a series was before rows were looked at.
 
     Examples
     --------
@@ -38,30 +43,42 @@ class Doubt:
 
     variances: tuple[float, ...]
     shares: tuple[float, ...]
+    before: float = 0.0
 
     @property
     def series(self) -> float:
         """The probability that rows are a series."""
         both = zip(self.variances, self.shares, strict=True)
-        return sum(share for variance, share in both if variance > 1.0)
+        return min(1.0, sum(share for variance, share in both if variance > 1.0))
+
+    @property
+    def likely(self) -> bool:
+        """Whether a series is likelier than it was before rows were looked at."""
+        return self.series >= self.before
+
+    def __str__(self) -> str:
+        return f"a series with a probability of {min(self.series, 0.99):.0%}"
 
     def log_pvalues(self, log_p: ArrayLike) -> Array:
         """Logarithms of p-values, from those of independent rows. They are never smaller."""
-        tails = np.asarray(log_p, np.float64)[..., None] / np.array(self.variances)
+        log_p = np.asarray(log_p, np.float64)
+        tails = log_p[..., None] / np.array(self.variances)
         with np.errstate(divide="ignore"):  # shares of 0
             found = np.logaddexp.reduce(tails + np.log(self.shares), axis=-1)
-        return np.asarray(np.minimum(found, 0.0))  # shares add up to 1 but for rounding
+        # But for rounding it is in between.
+        return np.asarray(np.clip(found, log_p, 0.0))
 
     def pvalues(self, p: ArrayLike, draws: int | None = None) -> Array:
-        """P-values, from those of independent rows; of so many draws the nearest multiple.
+        """P-values, from those of independent rows; of so many draws shares of them.
 
-        Of draws a p-value is a share. Were it a little more than that, none would be small enough
-        for a level of one in so many draws.
+        They are rounded up, but for half of a share and no more than .001: were p-values a little
+        more than a share, none would be small enough for a level of one in so many draws.
         """
         p = np.asarray(p, np.float64)
         found = np.maximum(np.exp(self.log_pvalues(np.log(p))), p)
         if draws is not None:
-            found = np.maximum(np.round(found * draws) / draws, p)
+            spare = min(0.5, ROUNDED * draws)
+            found = np.clip(np.ceil(found * draws - spare) / draws, p, 1.0)
         return np.asarray(found)
 
     def level(self, alpha: float, draws: int | None = None) -> float:
