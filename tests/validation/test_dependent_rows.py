@@ -88,6 +88,35 @@ def test_one_series_of_two_variables_is_harmless():
     assert (found.calibration, found.warnings) == ("exact", ())
 
 
+@pytest.mark.parametrize("n", [30, 400, 6000])
+def test_a_series_and_time(n):
+    """Stationary series were all found to depend on time, and called exact."""
+    hits, trials = 0, 20
+    for trial in range(trials):
+        rng = np.random.default_rng(trial)
+        found = independence_test(np.arange(n, dtype=float), series(rng, n), calibration=Exact(99))
+        assert found.calibration == ("approximate" if n == 30 else "thinned")
+        hits += found.reject()
+    assert hits <= binom.isf(1e-3, trials, 0.05)
+
+
+@pytest.mark.parametrize("n", [30, 400])
+def test_rows_that_are_sorted_by_a_variable(n):
+    """Dependence on it is found, but for few rows, which may be a series, as is said."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.normal(size=n))
+    for y in (x**2 + 0.3 * rng.normal(size=n), x + 0.5 * rng.normal(size=n)):
+        found = independence_test(x, y)
+        assert found.pvalue_if_independent <= 0.01
+        assert found.reject() == (n == 400)
+        assert (found.calibration == "exact") == (n == 400)
+        assert any("shuffle them" in text for text in found.warnings) == (n == 30)
+        mixed = rng.permutation(n)
+        assert independence_test(x[mixed], y[mixed]).reject()
+    found = [independence_test(x, rng.normal(size=n), calibration=Exact(99)) for _ in range(20)]
+    assert sum(own.reject() for own in found) <= binom.isf(1e-3, 20, 0.05)
+
+
 def test_rows_of_values():
     """Half of them were rejected, with a warning."""
     trials = 40

@@ -71,7 +71,9 @@ def independence_test(
         draws if the pairs of one variable, x or y, are independent of each other under H₀. Where
         rows of both depend on those before them, rows far apart are used alone; the result is then
         approximate, its calibration is "thinned", and there is a `DependentRowsWarning`. Where few
-        rows of both only may, p allows for that, as in `two_sample_test`.
+        rows of both only may, p allows for that, as in `two_sample_test`. Of a variable in
+        ascending or descending order, time, say, the other one decides: rows that are independent
+        and were sorted by it are better shuffled first.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -21,6 +21,8 @@ from nosplit.kernels.derived.orders import rank_shares
 
 __all__ = [
     "correlated_rows",
+    "in_order",
+    "lag_of_variables",
     "serial_lags",
     "serial_rows",
     "sorted_column",
@@ -100,6 +102,50 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = No
     sure = sure_of(len(starts), rows.shape[1] if p is None else p)
     parts = (rows[:, first : first + COLUMNS] for first in range(0, rows.shape[1], COLUMNS))
     return max((_last_lag(part, places, lags, sure) for part in parts), default=0)
+
+
+def lag_of_variables(
+    x: NDArray[Any],
+    y: NDArray[Any],
+    n: int | None = None,
+    *,
+    ordered: tuple[bool, bool] | None = None,
+) -> int:
+    """The lag up to which rows of both variables depend on those before them.
+
+    One that does not may be permuted, whatever the other does. A variable in ascending or
+    descending order, time, say, depends on its past as much as can be: the other one decides, as
+    neighbours that are alike in it are so because of the first, or because it is a series.
+
+    Parameters
+    ----------
+    x, y : array, shape (n, p)
+        Rows in their order, observed together.
+    n : int, optional
+        As in `correlated_rows`.
+    ordered : pair of bool, optional
+        Which of them are in order, where that was asked of other rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(0).normal(size=4000)
+    >>> series, time = np.convolve(noise, [1.0, 0.8, 0.5])[:4000, None], np.arange(4000.0)[:, None]
+    >>> lag_of_variables(series, noise[:, None]), lag_of_variables(time, series)
+    (0, 2)
+    """
+    lags = correlated_rows(x, n), correlated_rows(y, n)
+    first, second = ordered or (in_order(x), in_order(y))
+    if first == second:
+        return min(lags)
+    return lags[1] if first else lags[0]
+
+
+def in_order(rows: NDArray[Any]) -> bool:
+    """Whether some column never goes down, or never up."""
+    here, later = rows[:-1], rows[1:]
+    moves = (later != here).any(axis=0)
+    return bool((moves & ((later >= here).all(axis=0) | (later <= here).all(axis=0))).any())
 
 
 def _last_lag(rows: NDArray[Any], places: Index, lags: Index, sure: float) -> int:

@@ -61,16 +61,19 @@ def in_their_order(
     return replace(tested, outcome=allowing(tested.outcome, likeness))
 
 
-def allowing(outcome: Outcome, *variables: Likeness) -> Outcome:
+def allowing(outcome: Outcome, *variables: Likeness, advice: str = "") -> Outcome:
     """The outcome of rows that may be a series, in all of the variables.
 
-    P-values of draws allow for that; those of closed forms only where there is a warning, too.
+    P-values of draws allow for that; those of closed forms only where there is a warning, too, to
+    which `advice` may be added.
     """
     suspected = all(own.suspected for own in variables)
     doubt = doubt_of(*variables)
     if doubt is None or (outcome.flips is None and not suspected):
         return outcome
-    outcome = outcome.doubting(doubt).noting([perhaps_dependent(doubt)] if suspected else [])
+    outcome = outcome.doubting(doubt).noting(
+        [perhaps_dependent(doubt, advice)] if suspected else []
+    )
     if doubt.likely and outcome.calibration == "exact":
         return replace(outcome, calibration=APPROXIMATE)
     return outcome

@@ -310,7 +310,7 @@ def dependent_rows(lag: int, block: int = 1) -> Caveat:
     return DependentRowsWarning, text
 
 
-def perhaps_dependent(doubt: Doubt | None = None) -> Caveat:
+def perhaps_dependent(doubt: Doubt | None = None, advice: str = "") -> Caveat:
     """Warn of rows that may be a short series; of how likely that is, where p allows for it."""
     found = "Rows next to one another look alike, as in few samples of independent rows"
     if doubt is None:
@@ -321,7 +321,7 @@ def perhaps_dependent(doubt: Doubt | None = None) -> Caveat:
     else:
         text = (
             f"{found}: they are {doubt}, and the p-value allows for that. Use more rows, or rows "
-            "farther apart in time."
+            f"farther apart in time.{advice}"
         )
     return DependentRowsWarning, text
 

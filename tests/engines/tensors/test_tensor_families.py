@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 import nosplit
 from nosplit import (
+    Exact,
     Gaussian,
     InputError,
     Polynomial,
@@ -129,6 +131,22 @@ def test_tensors_of_dependent_rows_are_thinned_and_categories_compared_in_memory
     flags = torch.from_numpy(x > 0)
     by_array = independence_test(flags.numpy(), x, **COUPLED)
     assert independence_test(flags, torch.from_numpy(x), **COUPLED).pvalue == by_array.pvalue
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
+@pytest.mark.parametrize("device", DEVICES)
+def test_time_and_a_series_against_memory(device):
+    noise = np.random.default_rng(4).normal(size=(6000, 1))
+    time, series = np.arange(6000.0)[:, None], lfilter([1.0], [1.0, -0.8], noise, axis=0)
+    for pair in ((time, series), (series, time), (time, noise), (time[:700], noise[:700])):
+        expected = independence_test(*pair, pairs="sketch", calibration=Exact(199))
+        found = independence_test(
+            *(torch.from_numpy(rows).to(device) for rows in pair),
+            pairs="sketch",
+            calibration=Exact(199),
+        )
+        assert found.calibration == expected.calibration
+        assert (found.n_used, found.doubt) == (expected.n_used, expected.doubt)
 
 
 def test_independence_of_tensors_iv():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.data.likeness import UNSEEN, Likeness, likeness_of, rows_apart
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import in_order, lag_of_variables
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
@@ -19,6 +19,7 @@ from nosplit.designs.order import allowing
 from nosplit.designs.two_sample import about_strata
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
+    IF_SORTED,
     InMemory,
     observation_sizes,
     sketched_independence,
@@ -64,7 +65,8 @@ class VariablesInMemory:
     lag, step : int
         Up to which lag rows depended on one another, and how far apart those are that are left.
     likeness : tuple of Likeness
-        How much rows of either variable are like those next to them.
+        How much rows of either variable are like those next to them; of one, if the other is in
+        order.
     """
 
     given: tuple[Any, Any]
@@ -75,7 +77,7 @@ class VariablesInMemory:
     asked: Asked
     lag: int = 0
     step: int = 1
-    likeness: tuple[Likeness, Likeness] = (UNSEEN, UNSEEN)
+    likeness: tuple[Likeness, ...] = (UNSEEN,)
 
     @classmethod
     def read(
@@ -100,15 +102,18 @@ class VariablesInMemory:
 
         A y that does not depend on its past may be permuted, whatever x does.
         """
-        series = [self._about_strata(v) for v in (self.x, self.y)]
-        lag, labels = min(map(correlated_rows, series)), self.labels
-        # Where both go along with what rows are sorted by, they are dependent.
+        x, y = (self._about_strata(v) for v in (self.x, self.y))
+        ordered, labels = (in_order(self.x.rows), in_order(self.y.rows)), self.labels
+        lag = lag_of_variables(x, y, ordered=ordered)
         means = None if labels is None else len(np.unique(labels.codes))
-        likeness = (
-            likeness_of(series[0], along=False, means=means),
-            likeness_of(series[1], along=False, means=means),
-        )
-        step = rows_apart(lag, *likeness, n=len(series[0]))
+        if ordered[0] != ordered[1]:  # what goes along with the other one depends on it
+            likeness: tuple[Likeness, ...] = (likeness_of(y if ordered[0] else x, means=means),)
+        else:  # where both go along with what rows are sorted by, they are dependent
+            likeness = (
+                likeness_of(x, along=False, means=means),
+                likeness_of(y, along=False, means=means),
+            )
+        step = rows_apart(lag, *likeness, n=len(x))
         if step == 1:
             return replace(self, likeness=likeness)
         return replace(
@@ -123,7 +128,7 @@ class VariablesInMemory:
 
     def _in_order(self, outcome: Outcome) -> Outcome:
         if not self.lag:
-            return allowing(outcome, *self.likeness)
+            return allowing(outcome, *self.likeness, advice=IF_SORTED)
         return thinned(outcome, self.lag, self.step)
 
     def _about_strata(self, variable: Variable) -> NDArray[Any]:

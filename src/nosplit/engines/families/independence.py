@@ -33,6 +33,7 @@ from nosplit.sketch.families.independence_sums import (
 )
 
 __all__ = [
+    "IF_SORTED",
     "Fitted",
     "InMemory",
     "Observed",
@@ -42,6 +43,10 @@ __all__ = [
     "sketched_independence",
     "thinned",
 ]
+
+
+# What to do where dependence on a variable in order is taken for that of a series on its past.
+IF_SORTED = " If rows are independent, and were sorted by one of the variables, shuffle them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,5 +181,5 @@ def thinned(outcome: Outcome, lag: int, step: int | None = None) -> Outcome:
     if step == 1:
         return outcome
     calibration = outcome.calibration if outcome.flips is None else THINNED
-    caveat = thinned_rows("Rows of both variables", lag, step)
+    caveat = thinned_rows("Rows of both variables", lag, step, IF_SORTED)
     return replace(outcome, calibration=calibration).noting([caveat])

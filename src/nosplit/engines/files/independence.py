@@ -24,7 +24,7 @@ from nosplit.data.files.source import Source
 from nosplit.data.likeness import rows_apart
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
-from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.serial import lag_of_variables, serial_rows
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable, check_named, own_options
 from nosplit.designs.asked import Asked
@@ -78,7 +78,7 @@ def independence_of_files(
         return None
     series = files.fitted(in_order).pilot
     # y that does not depend on its past may be permuted, whatever x does.
-    lag = min(correlated_rows(v.rows, files.n) for v in series)
+    lag = lag_of_variables(series[0].rows, series[1].rows, files.n)
     files = files.thinned(lag)
     columns = sum(v.rows.shape[1] for v in series)
     kinds = series[0].discrete, series[1].discrete

@@ -101,11 +101,11 @@ def look_at(
         encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
     few = n + m <= FEW_ROWS and (n + m) * rows.shape[1] <= FEW_NUMBERS
     binned = _all_rows(pair, census, encoding) if few else None
-    likeness = UNSEEN if binned is None or not shuffle else _likeness(binned, n, paired)
+    likeness = UNSEEN if binned is None or not shuffle else _likeness_of_few(binned, n, paired)
     return PilotLook(census, layout, encoding, rows, lag, binned, likeness)
 
 
-def _likeness(rows: NDArray[Any], n: int, paired: bool) -> Likeness:
+def _likeness_of_few(rows: NDArray[Any], n: int, paired: bool) -> Likeness:
     """Likeness of few rows, of which n are x, to those next to them.
 
     Pairs may share what comes and goes: swaps need their differences to be independent.

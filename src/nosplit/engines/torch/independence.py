@@ -10,11 +10,12 @@ import torch
 
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
-from nosplit.data.likeness import rows_apart
+from nosplit.data.likeness import Likeness, rows_apart
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
 from nosplit.designs.order import allowing
 from nosplit.engines.families.independence import (
+    IF_SORTED,
     TensorTask,
     observation_sizes,
     sketched_independence,
@@ -62,9 +63,8 @@ def independence_of_tensors(
         check_finite_tensor(rows, name)
         if bool((rows == rows[0]).all()):
             raise InputError(f"`{name}` is constant: all rows are the same.")
-    # y that does not depend on its past may be permuted, whatever x does.
-    lag = min(lag_of(rows) for rows in both)
-    likeness = [likeness_in(rows, along=False) for rows in both]
+    # y that does not depend on its past may be permuted, whatever x does, but for order.
+    lag, likeness = _order_of(*both)
     step = rows_apart(lag, *likeness, n=given)
     both = both[0][::step], both[1][::step]
     n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
@@ -77,9 +77,29 @@ def independence_of_tensors(
         done = sketched_independence(
             observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
         )
-    outcome = thinned(done.outcome, lag, step) if lag else allowing(done.outcome, *likeness)
+    outcome = (
+        thinned(done.outcome, lag, step)
+        if lag
+        else allowing(done.outcome, *likeness, advice=IF_SORTED)
+    )
     done = replace(done, outcome=outcome)
     return done.result(INDEPENDENCE, given)
+
+
+def _order_of(x: torch.Tensor, y: torch.Tensor) -> tuple[int, tuple[Likeness, ...]]:
+    """Lag and likeness of both, as in memory; of one, if the other is in order."""
+    ordered = _ordered(x), _ordered(y)
+    if ordered[0] == ordered[1]:
+        likeness = likeness_in(x, along=False), likeness_in(y, along=False)
+        return min(lag_of(x), lag_of(y)), likeness
+    other = y if ordered[0] else x
+    return lag_of(other), (likeness_in(other),)
+
+
+def _ordered(rows: torch.Tensor) -> bool:
+    here, later = rows[:-1], rows[1:]
+    one_way = (later >= here).all(dim=0) | (later <= here).all(dim=0)
+    return bool((one_way & (later != here).any(dim=0)).any())
 
 
 def _holds_numbers(value: Any) -> bool:

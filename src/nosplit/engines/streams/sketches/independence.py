@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nosplit._support.checks import Seed
 from nosplit._support.types import Index
 from nosplit.data.likeness import rows_apart
-from nosplit.data.serial import correlated_rows
+from nosplit.data.serial import lag_of_variables
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
@@ -62,7 +62,8 @@ class _Observations:
 
     def lag(self, rows: Rows) -> int:
         """Lag up to which both variables depend on their past; 0: one of them does not."""
-        return min(correlated_rows(side) for side in rows)
+        x, y = rows
+        return lag_of_variables(x, y)
 
     def step(self, lag: int) -> int:
         """One in so many rows is used where they do."""
