@@ -88,7 +88,7 @@ def independence_of_tensors(
 
 def _order_of(x: torch.Tensor, y: torch.Tensor) -> tuple[int, tuple[Likeness, ...]]:
     """Lag and likeness of both, as in memory; of one, if the other is in order."""
-    ordered = _ordered(x), _ordered(y)
+    ordered = _one_way(x), _one_way(y)
     if ordered[0] == ordered[1]:
         likeness = likeness_in(x, along=False), likeness_in(y, along=False)
         return min(lag_of(x), lag_of(y)), likeness
@@ -96,10 +96,10 @@ def _order_of(x: torch.Tensor, y: torch.Tensor) -> tuple[int, tuple[Likeness, ..
     return lag_of(other), (likeness_in(other),)
 
 
-def _ordered(rows: torch.Tensor) -> bool:
+def _one_way(rows: torch.Tensor) -> bool:
     here, later = rows[:-1], rows[1:]
-    one_way = (later >= here).all(dim=0) | (later <= here).all(dim=0)
-    return bool((one_way & (later != here).any(dim=0)).any())
+    ways = (later >= here).all(dim=0) | (later <= here).all(dim=0)
+    return bool((ways & (later != here).any(dim=0)).any())
 
 
 def _holds_numbers(value: Any) -> bool:
