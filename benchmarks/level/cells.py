@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import nosplit
 from benchmarks.level import nulls
 
@@ -53,7 +55,7 @@ def cells() -> list[Cell]:
     """All cells, in the order in which they are printed."""
     parts = (
         *(two_samples, asked_for, orders, short_series, designs, profiles),
-        *(independence, models, chains, means, streams),
+        *(independence, times, models, chains, means, streams),
     )
     return [cell for part in parts for cell in part()]
 
@@ -184,6 +186,18 @@ def independence() -> Iterator[Cell]:
 
             how = "asymptotic" if options else "default"
             yield Cell(f"independence, {how}: {name}, {n}", trial, n, not options)
+
+
+def times() -> Iterator[Cell]:
+    """Time, and a series that has nothing to do with it."""
+    for phi in (0.3, 0.5, 0.9):
+        for n in (20, 40, 200, 5000):
+
+            def trial(rng, seed, n=n, phi=phi):
+                y = nulls.ar1(rng, n, 1, phi)
+                return nosplit.independence_test(np.arange(float(n)), y, rng=seed, workers=1)
+
+            yield Cell(f"independence, default: time and AR({phi}), {n}", trial, n, series=True)
 
 
 def models() -> Iterator[Cell]:

@@ -11,8 +11,6 @@ lower limit has confidence 1 - .05 / (cells × levels). *Quiet* are trials witho
 the p-value is not to be relied on; calibrations that are asked for are judged by those alone, and
 tests as they are called without options by all trials, and by those that were quiet. Series are
 judged by all, refused or not: those that stayed quiet are the ones that looked least like series.
-Of a few rows of a series nobody can tell that they are one. Their results say so ("too few to
-tell"), and such cells are listed apart.
 """
 
 from __future__ import annotations
@@ -36,22 +34,17 @@ from nosplit import DependentRowsWarning, InputError, NotATestWarning, UnsafeAsy
 
 LEVELS = (0.05, 0.01, 0.001)
 DOUBTS = (UnsafeAsymptoticsWarning, DependentRowsWarning, NotATestWarning)
-TOO_FEW = "too few to tell"
 # Seconds that a turn of a cell takes, about.
 TURN = 1.5
 
 
 @dataclass
 class Count:
-    """Trials of a cell, and rejections at every level; the same of quiet trials alone.
-
-    `told` are those whose result says that rows are too few to tell whether they are independent.
-    """
+    """Trials of a cell, and rejections at every level; the same of quiet trials alone."""
 
     trials: int = 0
     quiet: int = 0
     refused: int = 0
-    told: int = 0
     seconds: float = 0.0
     rejected: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
     quietly: list[int] = field(default_factory=lambda: [0] * len(LEVELS))
@@ -61,7 +54,6 @@ class Count:
         self.trials += other.trials
         self.quiet += other.quiet
         self.refused += other.refused
-        self.told += other.told
         self.seconds += other.seconds
         for k in range(len(LEVELS)):
             self.rejected[k] += other.rejected[k]
@@ -142,7 +134,6 @@ def turn(cell: Cell, first: int, seed: int, most: int | None = None) -> Count:
         else:
             found.trials += 1
             found.quiet += quiet
-            found.told += TOO_FEW in " ".join(str(result).split())
             for k, level in enumerate(LEVELS):
                 found.rejected[k] += result.pvalue <= level
                 found.quietly[k] += quiet and result.pvalue <= level
@@ -170,14 +161,13 @@ def lower_limit(hits: int, trials: int, confidence: float) -> float:
 
 
 class Above(NamedTuple):
-    """A cell and a level that its rate is above: in which trials, and whether results say why."""
+    """A cell and a level that its rate is above: in which trials."""
 
     cell: str
     level: float
     hits: int
     trials: int
     which: str
-    told: bool = False
 
 
 def above(grid: list[Cell], counts: dict[str, Count]) -> list[Above]:
@@ -195,8 +185,7 @@ def above(grid: list[Cell], counts: dict[str, Count]) -> list[Above]:
                 judged = [quiet, every] if cell.default else [quiet]
             for hits, trials, which in judged:
                 if lower_limit(hits, trials, confidence) > level:
-                    told = cell.series and count.told > 0
-                    found.append(Above(cell.name, level, hits, trials, which, told))
+                    found.append(Above(cell.name, level, hits, trials, which))
                     break
     return found
 
@@ -223,15 +212,9 @@ def show(grid: list[Cell], counts: dict[str, Count], *, every: bool) -> None:
     heads = ["test", "cells", "trials", *map(fine_share, LEVELS), "quiet", *map(fine_share, LEVELS)]
     print(table(heads, [_line(grid, name, count) for name, count in by_test.items()]))
     found = above(grid, counts)
-    heads = {
-        False: "above the level with simultaneous confidence",
-        True: "series of which results say that rows are too few to tell",
-    }
-    for told, head in heads.items():
-        lines = [line for line in found if line.told == told]
-        print(f"{head}: {len(lines)}")
-        for line in lines:
-            print(f"  {line.cell}: {line.hits} of {line.trials} at {line.level}, {line.which}")
+    print(f"above the level with simultaneous confidence: {len(found)}")
+    for line in found:
+        print(f"  {line.cell}: {line.hits} of {line.trials} at {line.level}, {line.which}")
 
 
 def _line(grid: list[Cell], name: str, count: Count) -> list[str]:

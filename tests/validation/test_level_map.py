@@ -21,7 +21,10 @@ SOME = {
     "k_sample, default: log-normal, 50, p = 2": 10,
     "columns, default: category 5 %, 50, p = 2": 20,
     "witness, means: clusters, 50, p = 2": 20,
+    "mean, symmetric: AR(0.3), 20, p = 1": 100,
     "mean, symmetric: AR(0.9), 60, p = 1": 20,
+    "two_sample, paired: AR(0.5), 20, p = 1": 60,
+    "independence, default: time and AR(0.9), 40": 15,
     "independence, default: ties, 50": 20,
     "goodness_of_fit, default: gamma(1.2), 10, p = 1": 4,
     "mean, default: 1 - exponential, 350, d = 7": 8,
@@ -58,25 +61,13 @@ def test_cells_above_are_told_quiet_or_not():
     assert above([cell], {cell.name: quiet}) == [Above(cell.name, 0.05, 60, 100, "quiet")]
 
 
-def test_series_are_judged_by_all_trials_and_told_apart_where_results_say_why():
+def test_series_are_judged_by_all_trials():
     cell = GRID["mean, symmetric: AR(0.3), 20, p = 1"]
     # Few stayed quiet, all of them rejected: 2 of 100 in all.
     few = Count(trials=60, refused=40, quiet=2, rejected=[2, 0, 0], quietly=[2, 0, 0])
     assert above([cell], {cell.name: few}) == []
     many = Count(trials=100, quiet=100, rejected=[60, 0, 0], quietly=[60, 0, 0])
     assert above([cell], {cell.name: many}) == [Above(cell.name, 0.05, 60, 100, "series")]
-    many.told = 50
-    assert [found.told for found in above([cell], {cell.name: many})] == [True]
-    # Rows that are independent are never excused.
-    other = GRID["mean, symmetric: normal, 50, p = 2"]
-    assert [found.told for found in above([other], {other.name: many})] == [False]
-
-
-def test_what_results_say_is_counted():
-    for name in ("two_sample, paired", "columns, default", "witness, means", "k_sample, default"):
-        count = level_map.turn(GRID[f"{name}: AR(0.3), 20, p = 1"], 0, 0, 8)
-        assert 0 < count.told <= count.trials
-    assert level_map.turn(GRID["mean, symmetric: normal, 200, p = 2"], 0, 0, 2).told == 0
 
 
 def test_a_journal_is_gone_on_with(tmp_path, monkeypatch):

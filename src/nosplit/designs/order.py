@@ -20,8 +20,8 @@ from nosplit.sketch.dealing import BLOCK_LAGS
 __all__ = ["MORE_DRAWS", "allowing", "in_their_order", "wants_more_draws"]
 
 # Draws of few rows whose p-value is the smallest there is, or nearly: so many of the first draws
-# show as much as the data.
-MORE_DRAWS, FEWEST_SHOW, MOST_AGAIN = Exact(9_999), 3, 240
+# show as much as the data. They are worth it if p could come to be no more than the last.
+MORE_DRAWS, FEWEST_SHOW, MOST_AGAIN, WORTH = Exact(9_999), 3, 240, 0.2
 
 
 def in_their_order(
@@ -93,4 +93,5 @@ def wants_more_draws(result: TestResult) -> bool:
         return False
     first, draws = result.pvalue_if_independent, result.flips + 1
     few = result.flips == Exact().flips and first * draws < FEWEST_SHOW + 0.5
-    return few and bool(result.doubt.pvalues(1.0 / draws, draws) > 1.0 / draws)
+    least, then = result.doubt.pvalues([1.0 / draws, 1.0 / (MORE_DRAWS.flips + 1)])
+    return few and bool(least > 1.5 / draws and then <= WORTH)
