@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,10 +15,9 @@ from nosplit._support.checks import (
     resolve,
 )
 from nosplit._support.types import Array
-from nosplit._support.warn import unwarned
 from nosplit.data.likeness import likeness_of
 from nosplit.data.serial import correlated_rows
-from nosplit.designs.order import MORE_DRAWS, in_their_order, wants_more_draws
+from nosplit.designs.order import in_their_order
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP, CAUTIOUS
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
@@ -114,20 +111,8 @@ def mean_test(
             rows = rows[generator.permutation(len(rows))]
         return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
 
-    before = deepcopy(generator)
     lag, likeness = correlated_rows(values), likeness_of(values, along=False)
-    result = in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
-    if isinstance(kind, Exact) and isinstance(calibration, str) and wants_more_draws(result):
-        with unwarned():
-            return mean_test(
-                values,
-                method=method,
-                calibration=MORE_DRAWS,
-                symmetric=True,
-                rng=before,
-                shuffle=shuffle,
-            )
-    return result
+    return in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
 
 
 def _block_means(values: Array, block: int) -> Array:

@@ -89,8 +89,10 @@ def wants_more_draws(result: TestResult) -> bool:
     """
     if result.doubt is None or result.flips is None or result.n_used > MOST_AGAIN:
         return False
-    if result.pairs not in ("complete", "rows"):  # all there is
+    if result.pairs != "complete":
         return False
+    if result.design is not None and result.design.kind == "pairs":
+        return False  # of a single series, which stays on one side more often than two stay apart
     first, draws = result.pvalue_if_independent, result.flips + 1
     few = result.flips == Exact().flips and first * draws < FEWEST_SHOW + 0.5
     least, then = result.doubt.pvalues([1.0 / draws, 1.0 / (MORE_DRAWS.flips + 1)])

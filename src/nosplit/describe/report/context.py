@@ -102,7 +102,7 @@ def _how_it_was_tested(res: TestResult, page: PageChoices) -> list[tuple[str, st
 
 def _threshold(res: TestResult, alpha: float) -> str:
     value = res.threshold(alpha)
-    return f"{value:.4g}" if np.isfinite(value) else "no value: there are too few draws"
+    return f"{value:.4g}" if np.isfinite(value) else "no value: there are too few draws or rows"
 
 
 def _null(res: TestResult, alpha: float) -> dict[str, Any] | None:
