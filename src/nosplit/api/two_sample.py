@@ -90,8 +90,8 @@ def two_sample_test(
         they may be, by how much they are like those next to them (`doubt` of the result): it is
         larger then, and calibration is "approximate" where a series is likelier than it was before
         rows were looked at. Who knows that rows are independent has `pvalue_if_independent`. Up to
-        240 rows, but for pairs, whose p-value is nearly the smallest of 999 draws are tested with
-        9,999.
+        240 rows, but for pairs, that 999 draws could not reject at .05 are tested with 9,999 where
+        hardly any of the first shows as much.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -20,8 +20,8 @@ from nosplit.sketch.dealing import BLOCK_LAGS
 __all__ = ["MORE_DRAWS", "allowing", "in_their_order", "wants_more_draws"]
 
 # Draws of few rows whose p-value is the smallest there is, or nearly: so many of the first draws
-# show as much as the data. They are worth it if p could come to be no more than the last.
-MORE_DRAWS, FEWEST_SHOW, MOST_AGAIN, WORTH = Exact(9_999), 3, 240, 0.2
+# show as much as the data. They are worth it if p could not be so small as the last, and can be.
+MORE_DRAWS, FEWEST_SHOW, MOST_AGAIN, WORTH = Exact(9_999), 3, 240, 0.05
 
 
 def in_their_order(
@@ -80,9 +80,9 @@ def allowing(outcome: Outcome, *variables: Likeness, advice: str = "") -> Outcom
 
 
 def wants_more_draws(result: TestResult) -> bool:
-    """Whether few draws hide how small a p-value is, while that of a series depends on it.
+    """Whether nothing would be rejected at .05 with so few draws, and may be with more.
 
-    Of a series whose sums vary four times as much .001 is .18, and .0001 is .1. The order of rows
+    Of a series whose sums vary twice as much .001 is .03, and .0001 is .01. The order of rows
     decides whether that matters, and not their labels. If so, the p-value of the first draws, p,
     stands if it is above a limit c, and is replaced by that of more draws, q, if not: at most t < c
     only if q ≤ t, and at most t ≥ c only if p ≤ t.
@@ -96,4 +96,4 @@ def wants_more_draws(result: TestResult) -> bool:
     first, draws = result.pvalue_if_independent, result.flips + 1
     few = result.flips == Exact().flips and first * draws < FEWEST_SHOW + 0.5
     least, then = result.doubt.pvalues([1.0 / draws, 1.0 / (MORE_DRAWS.flips + 1)])
-    return few and bool(least > 1.5 / draws and then <= WORTH)
+    return few and bool(then <= WORTH < least)
