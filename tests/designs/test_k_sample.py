@@ -100,7 +100,8 @@ def test_no_two_samples_that_are_alike_are_named():
 
 @pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_more_draws_where_a_comparison_may_hold():
-    samples = [A[:25], *(B[:25] + 2.0 * (k == 3) for k in range(7))]
+    rng = np.random.default_rng(1)
+    samples = [A[:25], *(rng.normal(2.0 * (k == 3), size=(25, A.shape[1])) for k in range(7))]
     res = k_sample_test(samples, control=0, kernels="paper2")
     assert res.adjustment == "Holm"
     flips = {c.second: c.result.flips for c in res.comparisons}

@@ -124,7 +124,7 @@ class SampleTests:
         wanted, done = min(DRAWS_A_COMPARISON * comparisons - 1, MOST_DRAWS), first.flips or 0
         if isinstance(self.calibration, Exact) or done >= wanted:
             return first
-        if first.pvalue * (done + 1) > FEW:
+        if first.pvalue_if_independent * (done + 1) > FEW:
             return first
         with unwarned():
             return self.test(pair, wanted)
