@@ -449,6 +449,7 @@ def test_lengths_of_blocks():
     """3.5 times the rows that are as good as one, and more of series that have many of these."""
     for n, lengths in ((20, [7, 11, 20]), (60, [10, 13, 60]), (1000, [29, 39, 116])):
         assert [Likeness(0.0, r, 0.1).block_in((n, 2 * n)) for r in (0.3, 0.5, 0.9)] == lengths
+    assert Likeness().block_in((5000, 5000)) == 1
 
 
 def test_rows_of_values_in_blocks():

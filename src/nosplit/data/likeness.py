@@ -99,7 +99,9 @@ class Likeness:
         return np.asarray(shares / shares.sum())
 
     def block_in(self, sizes: tuple[int, ...]) -> int:
-        """Rows of a block that is longer than what such a series remembers."""
+        """Rows of a block that is longer than what such a series remembers; 1 if that is unknown."""
+        if math.isinf(self.error):
+            return 1
         kept = min(max(self.correlation, 0.0), 0.99)
         memory, least = (1.0 + kept) / (1.0 - kept), min(sizes)
         block = math.ceil(max(MEMORIES, LONGER * (least / memory) ** LENGTHENING) * memory)
