@@ -99,7 +99,7 @@ class Likeness:
         return np.asarray(shares / shares.sum())
 
     def block_in(self, sizes: tuple[int, ...]) -> int:
-        """Rows of a block that is longer than what such a series remembers; 1 if that is unknown."""
+        """Rows of a block that is longer than what such a series remembers; 1 if not known."""
         if math.isinf(self.error):
             return 1
         kept = min(max(self.correlation, 0.0), 0.99)
