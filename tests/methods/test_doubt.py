@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi, norm
@@ -44,6 +46,16 @@ def test_p_values_are_never_smaller_properties():
     assert sure.series == 0.0
 
 
+def test_tails_of_several_samples_are_wider():
+    """Of four degrees of freedom p^(1/V) is .4 to .9 of the tail; of two times as much more."""
+    x, doubled = np.linspace(2.0, 5.0, 50), Doubt((3.0,), (1.0,), times=2.0)
+    p, wide = chi.sf(x, 4), chi.sf(x / np.sqrt(3.0), 4)
+    assert np.all(Doubt((3.0,), (1.0,)).pvalues(p) < wide)
+    assert np.all(doubled.pvalues(p) > 0.9 * wide)
+    assert doubled.pvalues(0.9) == 1.0
+    assert Doubt((1.0,), (1.0,), times=2.0).pvalues(0.01) == pytest.approx(0.01)
+
+
 def test_of_draws_it_is_a_share_of_them():
     """A p-value that is a little more than 1 / draws would never reject at that level."""
     slight = Doubt((1.0, 1.35), (0.99, 0.01))
@@ -56,13 +68,14 @@ def test_of_draws_it_is_a_share_of_them():
 
 
 @pytest.mark.parametrize("draws", [None, 20, 200, 1000])
-def test_levels_are_the_inverse(draws):
+@pytest.mark.parametrize("doubt", [DOUBT, replace(DOUBT, times=2.0)], ids=["two", "four samples"])
+def test_levels_are_the_inverse(draws, doubt):
     for alpha in (0.001, 0.01, 0.05, 0.3, 0.9):
-        level = DOUBT.level(alpha, draws)
+        level = doubt.level(alpha, draws)
         assert level <= alpha
         if draws is None:
-            assert DOUBT.pvalues(level) == pytest.approx(alpha)
+            assert doubt.pvalues(level) == pytest.approx(alpha)
         else:
             shares = np.arange(1, draws + 1) / draws
-            rejected = DOUBT.pvalues(shares, draws) <= alpha
+            rejected = doubt.pvalues(shares, draws) <= alpha
             assert np.array_equal(shares <= level, rejected)

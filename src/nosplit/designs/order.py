@@ -61,16 +61,17 @@ def in_their_order(
     return replace(tested, outcome=allowing(tested.outcome, likeness))
 
 
-def allowing(outcome: Outcome, *variables: Likeness, advice: str = "") -> Outcome:
+def allowing(outcome: Outcome, *variables: Likeness, samples: int = 2, advice: str = "") -> Outcome:
     """The outcome of rows that may be a series, in all of the variables.
 
-    P-values of draws allow for that; those of closed forms only where there is a warning, too, to
-    which `advice` may be added.
+    P-values of draws allow for that, the more samples are compared, the more; those of closed forms
+    only where there is a warning, too, to which `advice` may be added.
     """
     suspected = all(own.suspected for own in variables)
     doubt = doubt_of(*variables)
     if doubt is None or (outcome.flips is None and not suspected):
         return outcome
+    doubt = replace(doubt, times=samples / 2.0)
     outcome = outcome.doubting(doubt).noting(
         [perhaps_dependent(doubt, advice)] if suspected else []
     )

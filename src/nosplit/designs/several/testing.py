@@ -89,7 +89,7 @@ class SampleTests:
         encoding, outcome = self.data.encoding, tested.outcome
         lag, step = self.data.lag, self.data.step
         if not lag:
-            outcome = allowing(outcome, self.data.likeness)
+            outcome = allowing(outcome, self.data.likeness, samples=len(some))
         elif step > 1:
             outcome = replace(outcome, calibration=THINNED)
             outcome = outcome.noting([thinned_rows("Rows", lag, step)])

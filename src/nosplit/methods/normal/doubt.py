@@ -33,6 +33,9 @@ class Doubt:
         How likely each of them is; their sum is 1.
     before : float
         How likely a series was before rows were looked at.
+    times : float
+        What tails of series are multiplied by: those of several samples have more degrees of
+        freedom, and are wider than p^(1/V).
 
     Examples
     --------
@@ -44,6 +47,7 @@ class Doubt:
     variances: tuple[float, ...]
     shares: tuple[float, ...]
     before: float = 0.0
+    times: float = 1.0
 
     @property
     def series(self) -> float:
@@ -62,7 +66,9 @@ class Doubt:
     def log_pvalues(self, log_p: ArrayLike) -> Array:
         """Logarithms of p-values, from those of independent rows. They are never smaller."""
         log_p = np.asarray(log_p, np.float64)
-        tails = log_p[..., None] / np.array(self.variances)
+        variances = np.array(self.variances)
+        tails = log_p[..., None] / variances + np.where(variances > 1.0, np.log(self.times), 0.0)
+        tails = np.minimum(tails, 0.0)
         with np.errstate(divide="ignore"):  # shares of 0
             found = np.logaddexp.reduce(tails + np.log(self.shares), axis=-1)
         # But for rounding it is in between.
@@ -91,5 +97,6 @@ class Doubt:
         def above(log_p: float) -> float:
             return float(self.log_pvalues(log_p)) - float(np.log(alpha))
 
-        least, most = max(self.variances) * np.log(alpha) - 1e-9, float(np.log(alpha))
+        least = max(self.variances) * np.log(alpha / self.times) - 1e-9
+        most = float(np.log(alpha))
         return alpha if above(most) <= 0.0 else float(np.exp(brentq(above, least, most)))
