@@ -28,6 +28,7 @@ from nosplit.data.serial import (
 from nosplit.methods.normal.doubt import Doubt
 
 __all__ = [
+    "GONE",
     "MOST_SUSPECTED",
     "UNSEEN",
     "Likeness",
@@ -51,8 +52,9 @@ SUSPICIONS, SLOW, STRONG = 0.01, 0.1, 0.45
 # many, and more of a series that has more of them: a multiple, and a power of those it has.
 MEMORIES, LONGER, LENGTHENING = 3.5, 1.25, 0.4
 # Rows that are so many lags apart are taken for independent. Neighbours whose correlation is no
-# more than the second are left as they are; that of others has faded where it is the third.
-THIN, HARMLESS, FADED = 2, 0.1, 0.05
+# more than the second are left as they are; that of others has faded where it is the third, or the
+# fourth, as that of few rows of a series seems smaller than it is.
+THIN, HARMLESS, FADED, GONE = 2, 0.1, 0.05, 0.02
 # Standard errors of a likeness from which sorted rows are told from series by what the order of
 # rows explains of it, so much at least; and by how it fades.
 MAY_BE, EXPLAINED, CLEAR = 1.28, 0.8, 3.5

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Index
 from nosplit.data.files.whole import read_if_path
-from nosplit.data.likeness import UNSEEN, Likeness, likeness_of, rows_apart
+from nosplit.data.likeness import GONE, UNSEEN, Likeness, likeness_of, rows_apart
 from nosplit.data.matching import matched, picked
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
@@ -25,9 +25,8 @@ from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
 __all__ = ["SeveralSamples", "several_samples", "split_rows"]
 
-# Rows from which independent ones are not taken for a series that is too short. And what is left of
-# a correlation of neighbours, as that of few rows of a series seems smaller than it is.
-FEWEST_REFUSED, GONE = 20, 0.02
+# Rows from which independent ones are not taken for a series that is too short.
+FEWEST_REFUSED = 20
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit.data.likeness import UNSEEN, Likeness, likeness_of, rows_apart
+from nosplit.data.likeness import GONE, UNSEEN, Likeness, likeness_of, rows_apart
 from nosplit.data.serial import in_order, lag_of_variables
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
@@ -113,7 +113,7 @@ class VariablesInMemory:
                 likeness_of(x, along=False, means=means),
                 likeness_of(y, along=False, means=means),
             )
-        step = rows_apart(lag, *likeness, n=len(x))
+        step = rows_apart(lag, *likeness, n=len(x), faded=GONE)
         if step == 1:
             return replace(self, likeness=likeness)
         return replace(

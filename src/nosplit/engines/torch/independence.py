@@ -10,7 +10,7 @@ import torch
 
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
-from nosplit.data.likeness import Likeness, rows_apart
+from nosplit.data.likeness import GONE, Likeness, rows_apart
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
 from nosplit.designs.order import allowing
@@ -65,7 +65,7 @@ def independence_of_tensors(
             raise InputError(f"`{name}` is constant: all rows are the same.")
     # y that does not depend on its past may be permuted, whatever x does, but for order.
     lag, likeness = _order_of(*both)
-    step = rows_apart(lag, *likeness, n=given)
+    step = rows_apart(lag, *likeness, n=given, faded=GONE)
     both = both[0][::step], both[1][::step]
     n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
     sizes = observation_sizes(n, columns, (False, False), asked.kernels, unit_size)
