@@ -376,7 +376,7 @@ def test_encoding_is_invariant_under_swaps(policy):
 @pytest.mark.filterwarnings("ignore::nosplit.DroppedKernelWarning")  # there are few pairs
 def test_exact_over_all_swaps_against_theory(monkeypatch):
     """All 2⁶ samples that swaps make of one are equally likely: no p-value comes too often."""
-    monkeypatch.setattr("nosplit.api.ways.pairs.FEW_SWAPS", 0)  # where all labels are permuted
+    monkeypatch.setattr("nosplit.families.pooled.FEW_SWAPS", 0)  # where all labels are permuted
     x, y = mixed(6, 3), mixed(6, 4)
     pvalues = []
     for which in itertools.product([False, True], repeat=6):

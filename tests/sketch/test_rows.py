@@ -46,7 +46,7 @@ TINY = {
 @pytest.mark.parametrize("p", [1, 2])
 def test_all_swaps_have_uniform_pvalues(law, p, monkeypatch):
     """The test is run again on all 64 swaps of six units: shares of p ≤ a are at most a."""
-    monkeypatch.setattr("nosplit.api.ways.pairs.FEW_SWAPS", 0)  # where all labels are permuted
+    monkeypatch.setattr("nosplit.families.pooled.FEW_SWAPS", 0)  # where all labels are permuted
     x, y = TINY[law](np.random.default_rng([p, 3]), (2, 6, p))
     results = [
         two_sample_test(*swapped(x, y, s), shuffle=False, workers=1)

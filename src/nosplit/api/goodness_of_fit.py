@@ -101,9 +101,9 @@ def goodness_of_fit_test(
     progress : bool
         Show a progress bar on the terminal.
     dependent : bool
-        Whether rows are the output of a Markov chain, in its order. Rows that only look like one
-        for certain are thinned, with a warning; where few rows may be one, p allows for that, as in
-        `two_sample_test`. Blocks of six correlation times or more are then the units,
+        Whether rows are the output of a Markov chain, in its order. Without it, rows that depend on
+        those before them are thinned, with a warning; where few rows only may, p allows for that,
+        as in `two_sample_test`. With it, blocks of six correlation times or more are the units,
         with random signs of their own (right in the limit), and rows are thinned inside them; a
         warning says where the chain is too short for that. With calibration="asymptotic" pairs are
         (i, n/2 + i), and Σ comes from batch means.

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from nosplit._support.lazy import special
 from nosplit._support.types import Array, Index
 from nosplit.data.serial import (
-    ASCENTS,
-    DESCENTS,
     FEWEST_ROWS,
+    in_order,
     serial_lags,
     sorted_column,
     waves_of,
@@ -161,12 +160,12 @@ def likeness_of(*samples: NDArray[Any], along: bool = True, means: int | None = 
     """
     short = [rows for rows in samples if can_be_suspected(len(rows), rows.shape[1])]
     if not short:
-        return Likeness()
+        return UNSEEN
     waves = [_waves_in_order(rows, along) for rows in short]
     counted = np.array([len(w) * np.any(w, axis=0) for w in waves], np.float64).sum(axis=0)
     waves, counted = [w[:, counted > 0.0] for w in waves], counted[counted > 0.0]
     if not len(counted):
-        return Likeness()
+        return UNSEEN
     # Sums of products about their means over all orders of the rows, with their variances and
     # third moments over these: of all columns together, and of single ones.
     sums = np.sum([np.sum(w[:-1] * w[1:], axis=0) + np.any(w, axis=0) for w in waves], axis=0)
@@ -235,22 +234,18 @@ def _waves_in_order(rows: NDArray[Any], along: bool) -> Array:
     waves = waves - waves.mean(axis=0)
     spread = np.sqrt(np.mean(waves * waves, axis=0))
     waves = np.divide(waves, spread, out=np.zeros_like(waves), where=spread > 1e-12)
-    here, later = rows[:-1], rows[1:]
-    ways = (np.count_nonzero(way, axis=0) for way in (later < here, later > here))
-    down, up = np.sort(list(ways), axis=0)
-    few = max((1.0 - ASCENTS) * n, min(DESCENTS, n // 12))
-    in_order = (down == 0) | ((down <= few) & (up > 5 * down))
+    ordered = in_order(rows)
     alike = np.einsum("ij,ij->j", waves[:-1], waves[1:]) / n
-    if in_order.any() or (along and n >= FEWEST_ROWS):
+    if ordered.any() or (along and n >= FEWEST_ROWS):
         # What goes along with the order of rows is alike because of that: by its square.
         order = np.sqrt(2.0) * np.cos(np.pi * (np.arange(n) + 0.5) / n)
         explained = (order @ waves / n) ** 2
         felt = alike * math.sqrt(n) > MAY_BE
-        in_order |= felt & (explained >= EXPLAINED * alike)
+        ordered |= felt & (explained >= EXPLAINED * alike)
     if along and n >= FEWEST_ROWS:
-        for j in np.flatnonzero(~in_order & (alike * math.sqrt(n) > CLEAR)).tolist():
-            in_order[j] = _sorted_in_short(rows, j)
-    return np.where(in_order, 0.0, waves)
+        for j in np.flatnonzero(~ordered & (alike * math.sqrt(n) > CLEAR)).tolist():
+            ordered[j] = _sorted_in_short(rows, j)
+    return np.where(ordered, 0.0, waves)
 
 
 def _first_places(n: int) -> tuple[Index, int]:

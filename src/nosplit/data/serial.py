@@ -21,6 +21,8 @@ from nosplit.kernels.derived.orders import rank_shares
 
 __all__ = [
     "correlated_rows",
+    "deciding",
+    "few_steps",
     "in_order",
     "lag_of_variables",
     "serial_lags",
@@ -104,18 +106,10 @@ def correlated_rows(rows: NDArray[Any], n: int | None = None, p: int | None = No
     return max((_last_lag(part, places, lags, sure) for part in parts), default=0)
 
 
-def lag_of_variables(
-    x: NDArray[Any],
-    y: NDArray[Any],
-    n: int | None = None,
-    *,
-    ordered: tuple[bool, bool] | None = None,
-) -> int:
+def lag_of_variables(x: NDArray[Any], y: NDArray[Any], n: int | None = None) -> int:
     """The lag up to which rows of both variables depend on those before them.
 
-    One that does not may be permuted, whatever the other does. A variable in ascending or
-    descending order, time, say, depends on its past as much as can be: the other one decides, as
-    neighbours that are alike in it are so because of the first, or because it is a series.
+    One that does not may be permuted, whatever the other does; `deciding` knows of time.
 
     Parameters
     ----------
@@ -123,8 +117,6 @@ def lag_of_variables(
         Rows in their order, observed together.
     n : int, optional
         As in `correlated_rows`.
-    ordered : pair of bool, optional
-        Which of them are in order, where that was asked of other rows.
 
     Examples
     --------
@@ -134,18 +126,32 @@ def lag_of_variables(
     >>> lag_of_variables(series, noise[:, None]), lag_of_variables(time, series)
     (0, 2)
     """
-    lags = correlated_rows(x, n), correlated_rows(y, n)
-    first, second = ordered or (in_order(x), in_order(y))
-    if first == second:
-        return min(lags)
-    return lags[1] if first else lags[0]
+    which = deciding(bool(in_order(x).any()), bool(in_order(y).any()))
+    return min(correlated_rows((x, y)[k], n) for k in which)
 
 
-def in_order(rows: NDArray[Any]) -> bool:
-    """Whether some column never goes down, or never up."""
+def deciding(*ordered: bool) -> tuple[int, ...]:
+    """Numbers of the variables, of two, that decide whether rows depend on those before them.
+
+    One that is in order, time, say, depends on its past as much as can be: the other one decides,
+    as neighbours that are alike in it are so because of the first, or because it is a series.
+    """
+    others = tuple(k for k, own in enumerate(ordered) if not own)
+    return others or tuple(range(len(ordered)))
+
+
+def in_order(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Columns that are sorted, up or down, but for a few steps: their runs are long, (p,)."""
     here, later = rows[:-1], rows[1:]
-    moves = (later != here).any(axis=0)
-    return bool((moves & ((later >= here).all(axis=0) | (later <= here).all(axis=0))).any())
+    ways = (np.count_nonzero(way, axis=0) for way in (later < here, later > here))
+    down, up = np.sort(list(ways), axis=0)
+    return np.asarray(few_steps(down, up, len(rows)))
+
+
+def few_steps(down: Any, up: Any, n: int) -> Any:
+    """Whether n rows have so few steps down, and so many up, that they are sorted."""
+    few = max((1.0 - ASCENTS) * n, min(DESCENTS, n // 12))
+    return (up > 0) & (down <= few) & (up > 5 * down)
 
 
 def _last_lag(rows: NDArray[Any], places: Index, lags: Index, sure: float) -> int:

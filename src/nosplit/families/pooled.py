@@ -23,12 +23,17 @@ from nosplit.kernels.bank import Bank
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
 
-__all__ = ["FEW_SWAPS", "Pooled", "label_draws", "labelled_statistics"]
+__all__ = ["Pooled", "label_draws", "labelled_statistics", "relabels"]
 
 # Rows of a tile of the kernel matrix.
 TILE = 512
 # Rows of either sample up to which all labels are permuted: swaps of pairs are too few to reject.
 FEW_SWAPS = 10
+
+
+def relabels(n: int, m: int) -> bool:
+    """Whether labels of n and m rows are permuted: of different sizes, and of few rows."""
+    return n != m or n <= FEW_SWAPS
 
 
 def label_draws(n: int, m: int, flips: int, rng: np.random.Generator) -> NDArray[np.float32]:

@@ -70,7 +70,8 @@ class Looked:
             return BLOCKS
         if self.step > 1:
             return THINNED
-        return "exact" if self.doubt is None or not self.doubt.likely else APPROXIMATE
+        likely = self.doubt is not None and self.doubt.likely
+        return APPROXIMATE if self.lag or likely else "exact"
 
     @property
     def doubt(self) -> Doubt | None:

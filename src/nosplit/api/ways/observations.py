@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit.data.likeness import GONE, UNSEEN, Likeness, likeness_of, rows_apart
-from nosplit.data.serial import in_order, lag_of_variables
+from nosplit.data.serial import correlated_rows, deciding, in_order
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
@@ -102,18 +102,14 @@ class VariablesInMemory:
 
         A y that does not depend on its past may be permuted, whatever x does.
         """
-        x, y = (self._about_strata(v) for v in (self.x, self.y))
-        ordered, labels = (in_order(self.x.rows), in_order(self.y.rows)), self.labels
-        lag = lag_of_variables(x, y, ordered=ordered)
+        which = deciding(*(bool(in_order(v.rows).any()) for v in (self.x, self.y)))
+        series = [self._about_strata((self.x, self.y)[k]) for k in which]
+        lag, labels = min(map(correlated_rows, series)), self.labels
         means = None if labels is None else len(np.unique(labels.codes))
-        if ordered[0] != ordered[1]:  # what goes along with the other one depends on it
-            likeness: tuple[Likeness, ...] = (likeness_of(y if ordered[0] else x, means=means),)
-        else:  # where both go along with what rows are sorted by, they are dependent
-            likeness = (
-                likeness_of(x, along=False, means=means),
-                likeness_of(y, along=False, means=means),
-            )
-        step = rows_apart(lag, *likeness, n=len(x), faded=GONE)
+        # Where both go along with what rows are sorted by, they are dependent.
+        along = len(which) == 1
+        likeness = tuple(likeness_of(rows, along=along, means=means) for rows in series)
+        step = rows_apart(lag, *likeness, n=len(series[0]), faded=GONE)
         if step == 1:
             return replace(self, likeness=likeness)
         return replace(

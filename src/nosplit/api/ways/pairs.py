@@ -16,7 +16,7 @@ from nosplit.data.serial import correlated_rows
 from nosplit.designs.asked import Asked
 from nosplit.designs.order import in_their_order
 from nosplit.families.fitting import fitted_units
-from nosplit.families.pooled import FEW_SWAPS
+from nosplit.families.pooled import relabels
 from nosplit.families.two_sample import Paired
 from nosplit.inference.caveats import unequal_caveats
 from nosplit.inference.outcome import Tested
@@ -71,8 +71,7 @@ def _exchanging(
 ) -> Tested:
     """Test by rows that change places, or by blocks of so many."""
     least = min(len(x), len(y))
-    relabelled = block == 1 and looks and not asked.paired
-    relabelled = relabelled and (len(x) != len(y) or least <= FEW_SWAPS)
+    relabelled = block == 1 and looks and not asked.paired and relabels(len(x), len(y))
     if block > 1:
         x, y = x[:least], y[:least]
     with naming(x=x, y=y):

@@ -40,7 +40,12 @@ from nosplit.families.goodness_of_fit import SteinUnits
 from nosplit.families.replicates import SteinSamples
 from nosplit.inference.calibrating.simulation import simulate
 from nosplit.inference.calibrations import SIMULATE, WILD
-from nosplit.inference.caveats import few_effective_rows, stein_caveats, thinned_rows
+from nosplit.inference.caveats import (
+    dependent_rows,
+    few_effective_rows,
+    stein_caveats,
+    thinned_rows,
+)
 from nosplit.inference.limits import settle
 from nosplit.inference.outcome import Outcome, Tested, of_unnamed
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
@@ -150,8 +155,10 @@ class ScoredSample:
         if step > 1:
             caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
             outcome = tested.outcome.noting([caveat])
+        elif lag:
+            outcome = tested.outcome.noting([dependent_rows(lag)])
         else:
-            outcome = tested.outcome if lag else allowing(tested.outcome, likeness)
+            outcome = allowing(tested.outcome, likeness)
         return self._told(replace(tested, outcome=outcome))
 
     def _taken_independent(

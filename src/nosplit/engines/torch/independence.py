@@ -11,6 +11,7 @@ import torch
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
 from nosplit.data.likeness import GONE, Likeness, rows_apart
+from nosplit.data.serial import deciding, few_steps
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
 from nosplit.designs.order import allowing
@@ -87,19 +88,17 @@ def independence_of_tensors(
 
 
 def _order_of(x: torch.Tensor, y: torch.Tensor) -> tuple[int, tuple[Likeness, ...]]:
-    """Lag and likeness of both, as in memory; of one, if the other is in order."""
-    ordered = _one_way(x), _one_way(y)
-    if ordered[0] == ordered[1]:
-        likeness = likeness_in(x, along=False), likeness_in(y, along=False)
-        return min(lag_of(x), lag_of(y)), likeness
-    other = y if ordered[0] else x
-    return lag_of(other), (likeness_in(other),)
+    """Lag and likeness of the variables that decide, as in memory."""
+    which = [(x, y)[k] for k in deciding(_one_way(x), _one_way(y))]
+    likeness = tuple(likeness_in(rows, along=len(which) == 1) for rows in which)
+    return min(lag_of(rows) for rows in which), likeness
 
 
 def _one_way(rows: torch.Tensor) -> bool:
+    """Whether a column is sorted but for a few steps, as `in_order` in memory."""
     here, later = rows[:-1], rows[1:]
-    ways = (later >= here).all(dim=0) | (later <= here).all(dim=0)
-    return bool((ways & (later != here).any(dim=0)).any())
+    down, up = torch.stack([(later < here).sum(dim=0), (later > here).sum(dim=0)]).sort(0).values
+    return bool(few_steps(down, up, len(rows)).any())
 
 
 def _holds_numbers(value: Any) -> bool:

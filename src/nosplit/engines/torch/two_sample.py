@@ -28,7 +28,7 @@ from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
 from nosplit.errors import InputError
 from nosplit.families.fitting import chosen_units, fit_bank
-from nosplit.families.pooled import FEW_SWAPS, label_draws
+from nosplit.families.pooled import label_draws, relabels
 from nosplit.families.two_sample import Paired
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
@@ -207,8 +207,7 @@ def _exchanging_tensors(
 ) -> Tested:
     """Test by rows that change places, or by blocks of so many."""
     least = min(len(x), len(y))
-    relabelled = block == 1 and looks and not asked.paired
-    relabelled = relabelled and (len(x) != len(y) or least <= FEW_SWAPS)
+    relabelled = block == 1 and looks and not asked.paired and relabels(len(x), len(y))
     if block > 1:
         x, y = x[:least], y[:least]
     if relabelled:
