@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a virtual environment in .venv, built once
-# and again only when pyproject.toml changes.
+# and again only when pyproject.toml changes. The demo needs little; tests install the rest.
 
 # Not the one of an active environment: ours has no pip.
 PYTHON ?= $(shell $$(command -v python3.11 || command -v python3) -c 'import sys; print(sys._base_executable)')
@@ -20,19 +20,24 @@ help: ## list the targets
 # `--without-pip` and `pip --python` also work where the system splits ensurepip off.
 define install
 $(PYTHON) -m venv --without-pip $(1)
-$(PYTHON) -m pip --python $(1)/bin/python install -qq --disable-pip-version-check --editable '.[$(2)]'
-@touch $(1)/.stamp
+$(PYTHON) -m pip --python $(1)/bin/python install -qq --disable-pip-version-check --no-compile --editable '.[$(2)]'
 endef
+
+$(VENV)/.stamp-report: pyproject.toml
+	$(call install,$(VENV),report)
+	@touch $@
 
 $(VENV)/.stamp: pyproject.toml
 	$(call install,$(VENV),dev)
+	@touch $(VENV)/.stamp-report $@
 
 $(BENCH)/.stamp: pyproject.toml
 	$(call install,$(BENCH),bench)
+	@touch $@
 
 venv: $(VENV)/.stamp ## build the virtual environment
 
-demo: venv ## test MNIST digits, and a pair with no difference
+demo: $(VENV)/.stamp-report ## compare two tables of flights; write nosplit-flights.html
 	@$(BIN)/nosplit demo
 
 test: venv ## lint, types, import contract, doctests, examples of README and docs, tests

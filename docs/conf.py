@@ -14,7 +14,16 @@ author = "the nosplit authors"
 copyright = f"{author}, MIT licence"  # Sphinx reads this name
 version = release = nosplit.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "command_line",
+]
+# The button copies what follows the prompts, and no output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 

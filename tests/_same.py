@@ -6,10 +6,12 @@ import numpy as np
 
 
 def facts(res):
-    """What a result says; what changed is told in words only of rows in memory."""
+    """What a result says, but for what changed, which is described only for rows in memory."""
     found = res.to_dict()
     columns = [{k: c[k] for k in ("column", "pvalue", "adjusted")} for c in found["by_column"]]
-    return found | {"by_column": columns}
+    pairs = [{k: c[k] for k in ("columns", "pvalue", "adjusted")} for c in found["by_pair"]]
+    distance = found["distance"] and found["distance"]["pvalue"]
+    return found | {"by_column": columns, "by_pair": pairs, "distance": distance}
 
 
 def assert_same(res, ref):

@@ -12,8 +12,10 @@ import math
 from importlib import resources
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import nosplit
 from nosplit.datasets import DATASETS, MNIST, Blobs, Dataset, DiffVar, SymmetricPair
 from nosplit.errors import InputError
 
@@ -35,6 +37,16 @@ def mnist_file():
     file = resources.files("nosplit.datasets") / "mnist_7x7.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         return archive["sums"], archive["labels"]
+
+
+def test_flights_are_those_of_two_months():
+    january, july = nosplit.datasets.flights()
+    for path, frame in zip((january, july), nosplit.datasets.flights("pandas"), strict=True):
+        pd.testing.assert_frame_equal(frame, pd.read_csv(path))
+        assert len(frame) == 2000
+        late = frame["cancelled"] == 0
+        assert frame.loc[~late, ["air_time", "dep_delay", "arr_delay"]].isna().all(axis=None)
+    assert type(nosplit.datasets.flights("polars")[0]).__module__.startswith("polars")
 
 
 @every_dataset
@@ -168,6 +180,7 @@ def test_mnist_samples_do_not_share_memory_with_the_images():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: nosplit.datasets.flights("panda"), "`frame` must be 'pandas', 'polars' or"),
         (lambda: DiffVar().sample(0), "`n` must be an integer of at least 1, got 0"),
         (lambda: DiffVar().sample(2.5), "`n` must be an integer of at least 1, got 2.5"),
         (lambda: DiffVar().sample(5, rng="0"), "`rng` must be"),

@@ -6,7 +6,6 @@ import ast
 import subprocess
 import sys
 import zipfile
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -87,33 +86,6 @@ def test_missing_extra_names_its_pip_line_iv(monkeypatch):
     with pytest.raises(nosplit.InputError, match=r"`pyarrow`.*pip install 'nosplit\[tables\]'"):
         extra("pyarrow", "tables")
     assert extra("json", "tables") is sys.modules["json"]
-
-
-def test_rooms_are_small():
-    """A newcomer reads a room at a glance: three to ten files of its own; a door may have fewer."""
-    root = Path(nosplit.__file__).parent
-    folders = {file.parent for file in root.rglob("*.py")}
-    counts = {
-        folder.relative_to(root).as_posix(): len(set(folder.glob("*.py"))) - 1 for folder in folders
-    }
-    doors = {"datasets", "testing"}
-    assert {room: n for room, n in counts.items() if n > 10} == {}
-    assert {room: n for room, n in counts.items() if n < 3 and room not in doors} == {}
-
-
-def test_a_name_has_one_meaning():
-    """Classes and functions of two modules have two names, those for a module alone included."""
-    homes = defaultdict(set)
-    root = Path(nosplit.__file__).parent
-    for file in root.rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                homes[node.name].add(file.relative_to(root).as_posix())
-    # One test at three doors; `nosplit.Laplace` is a kernel and `nosplit.models.Laplace` a law.
-    known = {"two_sample_test", "Laplace"}
-    assert {
-        name: files for name, files in homes.items() if len(files) > 1 and name not in known
-    } == {}
 
 
 def test_docstrings_begin_with_a_verb_or_the_subject():

@@ -22,7 +22,7 @@ def pairs(rng, effect=0.0, n=50, correlation=0.8) -> Problem:
 
 
 def _shuffled(rng, x, y, **labels) -> Problem:
-    """Rows in an order that says nothing of their labels: neighbours that are alike are found."""
+    """Put the rows in random order."""
     i, j = rng.permutation(len(x)), rng.permutation(len(y))
     return x[i], y[j], {name: (a[i], b[j]) for name, (a, b) in labels.items()}
 

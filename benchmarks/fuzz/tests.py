@@ -193,7 +193,7 @@ def goodness_of_fit(rng: np.random.Generator) -> int:
     x = data.sample(rng, n, p)
     model = nosplit.models.MultivariateNormal(np.zeros(p), 1.0)
     score = _pick(rng, (model, model.score, _steep, np.zeros((n, p)), np.full((n, p), 1e200)))
-    options = _options(rng, dependent=True, thin=int(rng.integers(1, 3)))
+    options = _options(rng, series=_pick(rng, (True, 1, 5)))
     if rng.random() < 0.3:
         options["calibration"] = _pick(rng, ("wild", nosplit.Wild(19)))
     return _agree(nosplit.goodness_of_fit_test, x, score, options)

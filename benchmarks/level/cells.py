@@ -54,13 +54,13 @@ class Cell:
 def cells() -> list[Cell]:
     """All cells, in the order in which they are printed."""
     parts = (
-        *(two_samples, asked_for, orders, short_series, designs, profiles),
-        *(independence, times, models, chains, means, streams),
+        *(two_samples, asked_for, series, group_sizes, designs, profiles),
+        *(independence, models, chains, means, streams),
     )
     return [cell for part in parts for cell in part()]
 
 
-def _two(name, law, n, m, p, default=True, series=False, **options) -> Cell:
+def _two(name, law, n, m, p, default=True, **options) -> Cell:
     if name in ("mixed table",):
         options["nan_policy"] = "indicate"
 
@@ -70,7 +70,7 @@ def _two(name, law, n, m, p, default=True, series=False, **options) -> Cell:
 
     how = ", ".join(f"{k}={v}" for k, v in options.items() if k != "nan_policy") or "default"
     title = f"two_sample, {how}: {name}, {n} v {m}, p = {p}"
-    return Cell(title, trial, min(n, m), default, series=series)
+    return Cell(title, trial, min(n, m), default)
 
 
 SIZES = ((10, 10), (50, 50), (200, 200), (1000, 1000), (10, 400), (60, 180), (500, 20_000))
@@ -112,33 +112,30 @@ def asked_for() -> Iterator[Cell]:
     yield _two("normal", nulls.ROWS["normal"], 60, 60, 2, False, method=nosplit.Split(0.5))
 
 
-def orders() -> Iterator[Cell]:
-    """Rows that depend on those before them, by default: blocks are exchanged, and that is said."""
-    for name, law in nulls.CHAINS.items():
-        for n in (200, 5000, 20_000):
-            yield _two(name, law, n, n, 2, series=True)
-    for n in (5000, 20_000):
+def series() -> Iterator[Cell]:
+    """Rows in time order, which is declared: blocks of rows are permuted."""
+    for law, draw in nulls.CHAINS.items():
+        for n in (100, 200, 400):
+            for name, test in nulls.TESTS_OF_SERIES.items():
 
-        def trial(rng, seed, n=n):
-            x, y = nulls.daily(rng, n, 2), nulls.random_hours(rng, n, 2)
-            return nosplit.two_sample_test(x, y, rng=seed, workers=1)
+                def trial(rng, seed, n=n, draw=draw, test=test):
+                    return test(draw(rng, n, 1), draw(rng, n, 1), seed)
 
-        title = f"two_sample, default: hours in order v random hours, {n} v {n}"
-        yield Cell(title, trial, n, series=True)
+                yield Cell(f"{name}, series: {law}, {n}, p = 1", trial, n, series=True)
 
 
-def short_series() -> Iterator[Cell]:
-    """Short series, by every test: easily taken for independent rows."""
-    for phi in (0.3, 0.5, 0.9):
-        for n in (20, 40, 60, 120):
-            for name, test in nulls.TESTS_OF_TWO.items():
-                if name.endswith("groups"):
-                    continue  # who names groups says that they are independent
+def group_sizes() -> Iterator[Cell]:
+    """Groups of rows that are alike, of different sizes in the two samples."""
+    for of_x, of_y in ((5, 5), (6, 3), (8, 6), (10, 1)):
+        for n, m in ((30, 30), (100, 30)):
 
-                def trial(rng, seed, n=n, phi=phi, test=test):
-                    return test(nulls.ar1(rng, n, 1, phi), nulls.ar1(rng, n, 1, phi), seed)
+            def trial(rng, seed, n=n, m=m, of_x=of_x, of_y=of_y):
+                groups = np.repeat(np.arange(n), of_x), np.repeat(np.arange(n, n + m), of_y)
+                x, y = (nulls.in_groups(rng, own, 2) for own in groups)
+                return nosplit.two_sample_test(x, y, groups=groups, rng=seed, workers=1)
 
-                yield Cell(f"{name}: AR({phi}), {n}, p = 1", trial, n, series=True)
+            title = f"two_sample, groups: {of_x} v {of_y} rows each, {n} v {m} groups"
+            yield Cell(title, trial, n * of_x)
 
 
 def designs() -> Iterator[Cell]:
@@ -149,7 +146,7 @@ def designs() -> Iterator[Cell]:
                 if name.startswith(("two_sample, default", "independence")):
                     continue  # above, and below
                 if law == "sorted" and name.startswith(("two_sample", "mean", "k_sample")):
-                    continue  # what belongs together was sorted apart, or is cut in two
+                    continue  # rows that belong together were sorted apart, or are cut in two
                 if law == "category 5 %" and name.startswith(("witness", "mean")):
                     continue  # they take numbers
 
@@ -188,18 +185,6 @@ def independence() -> Iterator[Cell]:
             yield Cell(f"independence, {how}: {name}, {n}", trial, n, not options)
 
 
-def times() -> Iterator[Cell]:
-    """Time, and a series that has nothing to do with it."""
-    for phi in (0.3, 0.5, 0.9):
-        for n in (20, 40, 200, 5000):
-
-            def trial(rng, seed, n=n, phi=phi):
-                y = nulls.ar1(rng, n, 1, phi)
-                return nosplit.independence_test(np.arange(float(n)), y, rng=seed, workers=1)
-
-            yield Cell(f"independence, default: time and AR({phi}), {n}", trial, n, series=True)
-
-
 def models() -> Iterator[Cell]:
     """Samples of a model."""
     for name in nulls.MODELS:
@@ -227,15 +212,15 @@ def _fit(name, model, n, p, alone=False, **options) -> Cell:
 
 
 def chains() -> Iterator[Cell]:
-    """Markov chains whose stationary law is the model's."""
+    """Markov chains whose stationary law is the model's, declared as series."""
     for name, law in nulls.STATIONARY.items():
-        for n in (2000, 10_000):
+        for n in (500, 2000):
 
             def trial(rng, seed, n=n, law=law):
                 x = law(rng, n, 3)
-                return nosplit.goodness_of_fit_test(x, -x, dependent=True, rng=seed, workers=1)
+                return nosplit.goodness_of_fit_test(x, -x, series=True, rng=seed, workers=1)
 
-            yield Cell(f"goodness_of_fit, dependent: {name}, {n}, p = 3", trial, n, series=True)
+            yield Cell(f"goodness_of_fit, series: {name}, {n}, p = 3", trial, n, series=True)
 
 
 def means() -> Iterator[Cell]:
@@ -267,10 +252,8 @@ def _mean(name, law, n, d, **options) -> Cell:
 
 def streams() -> Iterator[Cell]:
     """Accumulators, fed in batches."""
-    laws = {**nulls.ROWS, **nulls.CHAINS}
-    del laws["sorted"]
-    for name, law in laws.items():
-        if "category" in name or "mixed" in name:
+    for name, law in nulls.ROWS.items():
+        if "category" in name or "mixed" in name or name == "sorted":
             continue
         for n in (500, 5000):
             yield _stream(name, law, n, (1, 1))
@@ -292,4 +275,4 @@ def _stream(name, law, n, ratio, **options) -> Cell:
 
     how = options.get("pairs", "default")
     title = f"stream, {how}: {name}, {ratio[0] * n} v {ratio[1] * n}, p = 2"
-    return Cell(title, trial, n, not options, series=name in nulls.CHAINS)
+    return Cell(title, trial, n, not options)

@@ -10,7 +10,7 @@ A cell is printed where its rate of rejections is above the level with simultane
 lower limit has confidence 1 - .05 / (cells × levels). *Quiet* are trials without a warning that
 the p-value is not to be relied on; calibrations that are asked for are judged by those alone, and
 tests as they are called without options by all trials, and by those that were quiet. Series are
-judged by all, refused or not: those that stayed quiet are the ones that looked least like series.
+judged by all, refused or not.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from scipy.stats import beta
 
 from benchmarks.common.pages import fine_share, table
 from benchmarks.level.cells import Cell, cells
-from nosplit import DependentRowsWarning, InputError, NotATestWarning, UnsafeAsymptoticsWarning
+from nosplit import InputError, NotATestWarning, UnsafeAsymptoticsWarning
 
 LEVELS = (0.05, 0.01, 0.001)
-DOUBTS = (UnsafeAsymptoticsWarning, DependentRowsWarning, NotATestWarning)
+DOUBTS = (UnsafeAsymptoticsWarning, NotATestWarning)
 # Seconds that a turn of a cell takes, about.
 TURN = 1.5
 

@@ -77,16 +77,10 @@ ROWS = {
 CHAINS = {f"AR({phi})": (lambda rng, n, p, phi=phi: ar1(rng, n, p, phi)) for phi in (0.3, 0.5, 0.9)}
 
 
-def daily(rng, n, p):
-    """A cycle of 24 hours, seen with noise."""
-    cycle = 3.0 * np.sin(2.0 * np.pi * np.arange(n)[:, None] / 24.0)
-    return cycle + rng.standard_normal((n, p))
-
-
-def random_hours(rng, n, p):
-    """The rows of `daily`, each of an hour of its own."""
-    hours = rng.integers(24, size=(n, 1))
-    return 3.0 * np.sin(2.0 * np.pi * hours / 24.0) + rng.standard_normal((n, p))
+def in_groups(rng, group, p):
+    """Rows with a correlation of .5 inside groups; `group` numbers the group of each row."""
+    common = rng.standard_normal((group.max() + 1, p))[group]
+    return (common + rng.standard_normal((len(group), p))) / np.sqrt(2.0)
 
 
 # Values of mean 0 for tests of means: draw(rng, n, d).
@@ -176,8 +170,8 @@ class _Columns(str):
     pvalue: float
 
 
-def _columns(x, y, seed):
-    found = nosplit.column_tests(x, y, rng=seed, workers=1)
+def _columns(x, y, seed, series=False):
+    found = nosplit.column_tests(x, y, series=series, rng=seed, workers=1)
     told = _Columns(found)
     told.pvalue = min(row.adjusted for row in found)
     return told
@@ -205,4 +199,21 @@ TESTS_OF_TWO = {
         x, y, rng=seed, workers=1
     ),
     "mean, symmetric": lambda x, y, seed: nosplit.mean_test(x - y, symmetric=True, rng=seed),
+}
+
+# The same for rows in time order.
+TESTS_OF_SERIES = {
+    "two_sample": lambda x, y, seed: nosplit.two_sample_test(
+        x, y, series=True, rng=seed, workers=1
+    ),
+    "two_sample, paired": lambda x, y, seed: nosplit.two_sample_test(
+        x, y, paired=True, series=True, rng=seed, workers=1
+    ),
+    "columns": lambda x, y, seed: _columns(x, y, seed, series=True),
+    "independence": lambda x, y, seed: nosplit.independence_test(
+        x, y, series=True, rng=seed, workers=1
+    ),
+    "mean, symmetric": lambda x, y, seed: nosplit.mean_test(
+        x - y, symmetric=True, series=True, rng=seed
+    ),
 }

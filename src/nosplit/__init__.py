@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         NearCopyWarning,
         NosplitWarning,
         NotATestWarning,
-        PowerlessWarning,
         UnsafeAsymptoticsWarning,
     )
     from nosplit.inference.calibrations import Exact, Wild
@@ -64,9 +63,7 @@ if TYPE_CHECKING:
     from nosplit.power.alternative import Alternative
     from nosplit.power.level import (
         CalibrationCheck,
-        SeedSensitivity,
         calibration_check,
-        seed_sensitivity,
     )
     from nosplit.power.pilot import pilot
     from nosplit.power.prediction import power_curve, predict_power, sample_size
@@ -113,11 +110,9 @@ __all__ = [
     "Polynomial",
     "PowerCurve",
     "PowerPrediction",
-    "PowerlessWarning",
     "Profile",
     "SampleComparison",
     "SampleSize",
-    "SeedSensitivity",
     "Sketch",
     "Spectral",
     "Split",
@@ -152,7 +147,6 @@ __all__ = [
     "profile",
     "report",
     "sample_size",
-    "seed_sensitivity",
     "testing",
     "two_sample_test",
     "witness_test",
@@ -186,7 +180,7 @@ _HOMES = {
     "engines.streams.saved.loading": "load_accumulator",
     "engines.streams.two_sample": "TwoSampleAccumulator",
     "errors": "DependentRowsWarning DroppedKernelWarning InputError NearCopyWarning NosplitWarning "
-    "NotATestWarning PowerlessWarning UnsafeAsymptoticsWarning",
+    "NotATestWarning UnsafeAsymptoticsWarning",
     "inference.calibrations": "Exact Wild",
     "inference.columns.results": "ColumnTests",
     "inference.result": "TestResult",
@@ -200,7 +194,7 @@ _HOMES = {
     "pairs.moments": "Moments",
     "pairs.pairing": "Blocks Sketch",
     "power.alternative": "Alternative",
-    "power.level": "CalibrationCheck SeedSensitivity calibration_check seed_sensitivity",
+    "power.level": "CalibrationCheck calibration_check",
     "power.pilot": "pilot",
     "power.prediction": "power_curve predict_power sample_size",
     "power.results": "PowerCurve PowerPrediction SampleSize",

@@ -12,7 +12,6 @@ __all__ = [
     "NonFiniteError",
     "NosplitWarning",
     "NotATestWarning",
-    "PowerlessWarning",
     "UnsafeAsymptoticsWarning",
 ]
 
@@ -76,14 +75,6 @@ class NotATestWarning(NosplitWarning):
     """
 
 
-class PowerlessWarning(NosplitWarning):
-    """There is so little data that the test cannot reject at .05, whatever the data is.
-
-    There are fewer than twenty ways to relabel it, and p is at least one in so many: four pairs
-    that are swapped have eight. A p-value that is not small says nothing then.
-    """
-
-
 class UnsafeAsymptoticsWarning(NosplitWarning):
     """The normal approximation may be poor here.
 
@@ -94,15 +85,12 @@ class UnsafeAsymptoticsWarning(NosplitWarning):
 
 
 class DependentRowsWarning(NosplitWarning):
-    """Neighbouring rows look as if they depended on one another.
+    """Neighbouring rows are alike, as in a time series, or samples are more alike than chance.
 
-    Values of neighbouring pairs are correlated, as they are in the output of a Markov chain, or
-    near rows are more alike than far ones. A test that takes rows to be independent then rejects
-    too often. Tests of two samples and of means take blocks of rows instead, others one row in so
-    many, and say that the result is approximate. Where rows are few and only look alike, as those
-    of one in a hundred independent samples do, p-values allow for a series. For the output of a
-    chain say `dependent=True` in a test of fit. Rows in random order are independent again only if
-    they were before: shuffling them hides a series.
+    Neighbouring rows are correlated, as in a time series or the output of a Markov chain. A test
+    that takes rows to be independent then rejects too often. The p-value does not change: if rows
+    are in time order, declare it with `series=True`. Shuffling dependent rows hides the dependence
+    and does not remove it.
     """
 
 

@@ -179,7 +179,6 @@ def test_extreme_scales_say_rescale_iv(scale, m):
             exact(scale * X, scale * Y[:m], **options)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 def test_few_rows():
     for n, m in [(2, 2), (2, 3), (3, 3), (2, 100), (100, 3), (5, 5)]:
         x, y = RNG.normal(size=(n, 2)), RNG.normal(size=(m, 2))

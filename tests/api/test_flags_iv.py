@@ -24,7 +24,6 @@ TESTS = {
     [
         *((test, "shuffle") for test in TESTS),
         *((test, "progress") for test in TESTS if test != "mean"),
-        ("goodness_of_fit", "dependent"),
         ("mean", "symmetric"),
     ],
 )
@@ -33,10 +32,7 @@ def test_flags_iv(test, flag):
         TESTS[test](**{flag: "no"})
 
 
-def test_thin_and_unit_size_iv():
-    with pytest.raises(InputError, match="`thin` must be an int ≥ 1, got 0"):
-        TESTS["goodness_of_fit"](thin=0)
-    assert TESTS["goodness_of_fit"](thin=np.int64(2)).n_used == 60
+def test_unit_size_iv():
     with pytest.raises(InputError, match="`unit_size` must be an int from 2 to 64, got 65"):
         TESTS["independence"](unit_size=65)
     assert TESTS["independence"](unit_size=np.int64(4)).n_units == 30

@@ -175,8 +175,8 @@ def test_either_argument_may_be_the_profile(made):
         nosplit.two_sample_test(*pair, calibration=Exact(99)) for pair in ((made, NEW), (NEW, made))
     ]
     # What changed is told the other way round.
-    first, second = ([c.change.shift for c in res.by_column] for res in results)
-    np.testing.assert_allclose(first, [-shift for shift in second])
+    first, second = ([c.change.median for c in res.by_column] for res in results)
+    assert first == [pair[::-1] for pair in second]
     plain = [replace(res, by_column=()).to_dict() for res in results]
     assert plain[0] == plain[1]
 
@@ -331,28 +331,14 @@ def test_arrays_with_missing_values(made):
         nosplit.profile(large, kernels=KERNELS, **SMALL)
 
 
-# Rows that depend on one another -----------------------------------------------------------------
-
-
-def series(rng, n):
-    """An autoregression of order one."""
-    noise = rng.normal(size=n + 50)
-    return signal.lfilter([1.0], [1.0, -0.7], noise)[50:]
-
-
-def test_dependent_rows_are_dealt_in_blocks():
+def test_alike_neighbours_are_warned_of_and_change_nothing():
+    """An autoregression: a warning about the new sample, and an exact test as ever."""
     rng = np.random.default_rng(3)
-    made = nosplit.profile(series(rng, 6000), kernels=KERNELS, **{**SMALL, "rows": 2000})
-    assert made.lag > 0
-    assert made.cell_rows % made.block == 0
-    assert made.block > 1
-    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
-        res = nosplit.two_sample_test(made, series(rng, 3000), calibration=Exact(99))
-    assert res.calibration == "blocks"
-    independent = nosplit.profile(rng.normal(size=3000), kernels=KERNELS, **SMALL)
-    assert (independent.lag, independent.block) == (0, 1)
-    with pytest.warns(nosplit.DependentRowsWarning, match="too small"):
-        pvalue(independent, series(rng, 3000))
+    made = nosplit.profile(rng.normal(size=3000), kernels=KERNELS, **SMALL)
+    new = signal.lfilter([1.0], [1.0, -0.7], rng.normal(size=3050))[50:]
+    res = nosplit.two_sample_test(made, new, calibration=Exact(99))
+    assert any("DependentRowsWarning" in text for text in res.warnings)
+    assert res.calibration == "exact"
 
 
 # Refusals ---------------------------------------------------------------------------------------

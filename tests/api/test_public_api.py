@@ -41,44 +41,44 @@ NAMES = """
     IndependenceAccumulator IndependenceMonitor
     InputError Laplace Linear Matern Moments Monitor MonitorExplanation
     Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial PowerlessWarning Profile Sketch Spectral Split TestResult
+    NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult
     TwoSampleAccumulator UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
     calibration_check column_tests datasets explain goodness_of_fit_test independence_test
     joint_normal_test
     k_sample_test
     load_accumulator load_profile mean_test models optimal_weights plan plot
     polyhedral_truncation profile report two_sample_test
-    Alternative PowerCurve PowerPrediction SampleSize SeedSensitivity pilot plot_calibration
-    plot_power power_curve predict_power sample_size seed_sensitivity
+    Alternative PowerCurve PowerPrediction SampleSize pilot plot_calibration
+    plot_power power_curve predict_power sample_size
     Csv DriftDetector testing
 """
 
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
     "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
-    "paired=False, strata=None, groups=None, workers=None, progress=False, "
-    "witness=None, device=None",
+    "paired=False, strata=None, groups=None, series=False, workers=None, "
+    "progress=False, device=None",
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
     "witness_test": "x, y, *, estimator=None, folds=5, flips=999, rng=0, nan_policy='auto', "
     "columns=None, exclude=None",
     "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, draws=1999, rng=0, shuffle=True, "
-    "nan_policy='auto', columns=None, exclude=None, workers=None, progress=False",
+    "nan_policy='auto', columns=None, exclude=None, series=False, workers=None, progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
-    "columns=None, exclude=None, workers=None, progress=False, dependent=False, thin=1, "
-    "device=None",
+    "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
-    "columns=None, exclude=None, strata=None, workers=None, progress=False, unit_size=8, "
-    "device=None",
+    "columns=None, exclude=None, strata=None, series=False, workers=None, progress=False, "
+    "unit_size=8, device=None",
     "Monitor": "reference=None, *, alpha=0.05, guarantee='ever', every=None, block=1, "
     "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
     "load_profile": "path",
-    "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, rng=0, shuffle=True",
+    "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, series=False, "
+    "rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
     "predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, trials=4000, rng=0",

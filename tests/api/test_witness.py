@@ -41,7 +41,6 @@ class Nearest(Means):
         return np.column_stack([1.0 - p, p])
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 @pytest.mark.parametrize("estimator", [Means(), Constant(), Nearest()])
 @pytest.mark.parametrize("discrete", [False, True])
 def test_pvalues_are_uniform_without_a_difference(estimator, discrete):
@@ -114,20 +113,6 @@ def test_gradient_boosting_by_default(scikit_learn):
     assert nosplit.witness_test(x, y).reject(0.01)
 
 
-def test_a_witness_takes_part_in_the_two_sample_test():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(100, 3)), rng.normal(1.0, 1.0, size=(100, 3))
-    alone = nosplit.two_sample_test(x, y, budget=0.1)
-    both = nosplit.two_sample_test(x, y, budget=0.1, witness=Means())
-    assert both.witness.pvalue < alone.pvalue
-    assert both.pvalue == pytest.approx(2.0 * both.witness.pvalue)
-    assert both.threshold(0.05) >= alone.threshold(0.05)
-    assert "witness    Means" in str(both)
-    assert both.to_dict()["witness"]["estimator"] == "Means"
-    useless = nosplit.two_sample_test(x, y, budget=0.1, witness=Constant())
-    assert useless.pvalue == pytest.approx(min(1.0, 2.0 * alone.pvalue))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -152,9 +137,3 @@ def test_bad_scores_iv():
     rows = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.raises(nosplit.InputError, match="one finite score for each row"):
         nosplit.witness_test(rows, rows + 1.0, estimator=Two())
-
-
-def test_witnesses_need_independent_rows_iv():
-    rows = np.random.default_rng(0).normal(size=(60, 2))
-    with pytest.raises(nosplit.InputError, match="not with paired"):
-        nosplit.two_sample_test(rows, rows + 1.0, paired=True, witness=Means())

@@ -44,8 +44,7 @@ def test_verdict_in_words(run, files):
     code, out, err = run("test", "ref.npy", "far.npy", *SMALL)
     assert (code, err) == (0, "")
     assert out.startswith("ref.npy and far.npy\nThe samples differ (p = 0.0010, level 0.05).\n")
-    told = "rows (too few to tell whether they are, for which p allows), 999 draws"
-    assert told in " ".join(out.split())
+    assert "exact for independent rows, 999 draws" in " ".join(out.split())
     assert "110 rows" in " ".join(out.split())
     assert "Linear()" not in out
     code, out, err = run("test", "ref.npy", "same.npy", *SMALL, "--alpha", "0.01")
@@ -69,7 +68,10 @@ def test_json_is_the_result(run, files, samples):
     ).to_dict()
     assert printed == json.loads(json.dumps(expected)) | {
         "differing": [],
-        "told_apart": None,
+        "separation": None,
+        "separation_low": None,
+        "separation_high": None,
+        "share_larger": None,
         "effect": None,
         "reject": True,
         "alpha": 0.1,
@@ -138,13 +140,14 @@ def test_columns_are_matched_by_name(run, files, samples):
     )
 
 
-def test_demo_shows_a_difference_and_none(run):
+def test_demo_compares_flights_and_writes_a_report(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, out, err = run("demo")
     assert code == 0
-    assert "all digits against odd digits: the samples differ" in out
-    assert "all against all: no evidence of a difference" in out
-    for word in ("MNIST", "p-value", "weight", "Gaussian(", " s\n", "nosplit test"):
-        assert word in out
+    assert str(nosplit.two_sample_test(*nosplit.datasets.flights())) in out
+    page = tmp_path / "nosplit-flights.html"
+    assert str(page) in out
+    assert "dep_delay" in page.read_text(encoding="utf-8")
     assert "\x1b" not in out + err  # not a terminal: no colours, no progress bar
 
 

@@ -36,7 +36,7 @@ def test_the_table_is_printed(run):
     assert lines[0] == "a.csv and b.csv"
     assert lines[1].startswith("1 of 3 columns differ (level 0.05 for all of them together")
     assert lines[3].split()[0] == "v"
-    assert "median" in lines[3]
+    assert "mean" in lines[3]
     printed = json.loads(run("columns", "a.csv", "b.csv", "--adjust", "holm", "--json")[1])
     assert printed["differing"] == ["v"]
     assert [row["column"] for row in printed["columns"]] == ["u", "v", "w"]

@@ -43,12 +43,12 @@ def test_gof_says_what_the_library_says(run):
     assert printed["reject"] is False
 
 
-def test_gof_with_scores_and_a_chain(run):
+def test_gof_with_scores_and_a_series(run):
     code, out, _ = run("gof", "x.csv", "--scores", "scores.npy", "--calibration", "wild")
     assert code == 0
     assert out.startswith("x.csv and scores.npy\nNo evidence against the model")
-    code, out, _ = run("gof", "x.csv", "--dependent", "--thin", "2", "--json")
-    assert json.loads(out)["calibration"] == "wild"
+    code, out, _ = run("gof", "x.csv", "--series", "--json")
+    assert json.loads(out)["calibration"] == "series"
 
 
 def test_gof_rejects_with_an_exit_code(run):

@@ -113,7 +113,7 @@ def test_calibrate_prints_a_histogram(run, files):
     assert sum(shares) == pytest.approx(1.0, abs=0.01)
 
 
-def test_calibrate_json_seeds_and_plot(run, files):
+def test_calibrate_json_and_plot(run, files):
     arguments = ("calibrate", "a.csv", "b.csv", "--pairs", "2", "--calibration", "exact")
     code, out, err = run(
         *arguments,
@@ -121,8 +121,6 @@ def test_calibrate_json_seeds_and_plot(run, files):
         "20",
         "--kernels",
         "paper1",
-        "--seeds",
-        "6",
         "--json",
         "--plot",
         "c.svg",
@@ -130,22 +128,7 @@ def test_calibrate_json_seeds_and_plot(run, files):
     assert (code, err) == (0, "")
     printed = json.loads(out, parse_constant=pytest.fail)
     assert (printed["trials"], printed["splits"], sum(printed["histogram"])) == (20, 20, 20)
-    assert len(printed["seeds"]["pvalues"]) == 6
     assert "<svg" in (files / "c.svg").read_text()
-
-
-def test_calibrate_repeats_the_test_as_the_test_does_it(run, files):
-    out = run("calibrate", "a.npy", "b.npy", "--trials", "2", "--seeds", "1", "--json")[1]
-    alone = json.loads(run("test", "a.npy", "b.npy", "--json")[1])
-    assert alone["calibration"] == "exact"
-    assert json.loads(out)["seeds"]["pvalues"] == [alone["pvalue"]]
-
-
-def test_calibrate_words_on_seeds(run, files):
-    arguments = ("calibrate", "a.npy", "b.npy", "--pairs", "linear", *QUICK, "--seeds", "4")
-    out = run(*arguments, "--alpha", "0.2")[1]
-    assert re.search(r"p-values under 4 seeds \(row orders\): 0\.\d+ to 0\.\d+, median", out)
-    assert "at level 0.2" in out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command profile, and profiles in test and merge: the same as in Python, and their errors."""
+"""The command profile, and profiles in test: the same as in Python, and their errors."""
 
 from __future__ import annotations
 
@@ -60,11 +60,8 @@ def test_parts_add_up(run, files):
     code, out, err = run("profile", "more.npy", "-o", "more", "--like", "ref.profile", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["n_rows"] == 900
-    code, out, err = run("merge", "ref.profile", "more", "-o", "both.profile", "--json")
-    assert (code, err) == (0, "")
-    told = json.loads(out)
-    assert (told["n_rows"], told["n_parts"]) == (2400, 2)
-    assert nosplit.load_profile("both.profile").n_rows == 2400
+    both = nosplit.load_profile("ref.profile") + nosplit.load_profile("more")
+    assert (both.n_rows, len(both.parts)) == (2400, 2)
 
 
 def test_errors_speak_the_command_line_iv(run, files):
@@ -86,13 +83,6 @@ def test_errors_speak_the_command_line_iv(run, files):
     failed(
         run("profile", "ref.csv", "-o", "x", "--like", "ref.profile", "--rows", "300"), "leave out"
     )
-    run("profile", "more.csv", "-o", "other.profile", *OPTIONS)
-    failed(
-        run("merge", "ref.profile", "other.profile", "-o", "x"),
-        "`other.profile` cannot be added to `ref.profile`",
-        "nosplit profile ... --like ref.profile",
-    )
-    failed(run("merge", "ref.profile", "new.npy", "-o", "x"), "`new.npy` is not a profile")
 
 
 def test_a_damaged_file_is_an_error_iv(run, files):

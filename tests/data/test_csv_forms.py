@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from nosplit import two_sample_test
-from nosplit.data.files import csv as csv_module
 from nosplit.data.files import whole
 from nosplit.data.files.npy import open_npy
 from nosplit.data.files.opening import open_source
@@ -44,15 +43,6 @@ def test_separators_and_decimals(tmp_path, separator, decimal, ending):
     assert table.column("size").to_pylist() == [1.5, -2.25, 10.0]
     assert table.column("name").to_pylist() == ["a b", "c,d", "e;f"]
     assert table.column("when").to_pylist() == [3, 4, 5]
-
-
-def test_numbers_without_names_and_without_arrow(tmp_path, monkeypatch):
-    file = tmp_path / "table.csv"
-    file.write_text("1,5;2\n-3,25;4\n5;6\n")
-    expected = [[1.5, 2], [-3.25, 4], [5, 6]]
-    assert open_source(file).whole().tolist() == expected
-    monkeypatch.setattr(csv_module, "find_spec", lambda name: None)
-    assert open_source(file).whole().tolist() == expected
 
 
 def test_packed_text_in_one_pass(tmp_path, monkeypatch):

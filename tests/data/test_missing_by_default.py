@@ -95,5 +95,5 @@ def test_ids_are_named():
     x["count"], y["count"] = np.arange(120) // 2, np.arange(120)
     notes = two_sample_test(x, y).notes
     assert "As many different whole numbers as rows in 'id': an id? Leave it out?" in notes
-    assert any("'id' alone tells rows of x from rows of y" in note for note in notes)
+    assert any("'id' separates the samples completely" in note for note in notes)
     assert not two_sample_test(x, y, exclude=["id", "count"]).notes

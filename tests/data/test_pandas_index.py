@@ -49,6 +49,30 @@ def test_index_of_a_file_is_mentioned(tmp_path):
     assert res.to_dict()["notes"] == [NOTE]
 
 
+@pytest.mark.parametrize("small", [0, whole.SMALL])
+def test_index_of_a_csv_file(halves, tmp_path, monkeypatch, small):
+    """pandas writes an index by default; it is recognised if it counts 0, 1, 2, …"""
+    (x, y), _ = halves
+    frames = [part.reset_index(drop=True) for part in (x, y)]
+    for i, frame in enumerate(frames):
+        frame.to_csv(tmp_path / f"{i}.csv")
+        pd.read_csv(tmp_path / f"{i}.csv").to_csv(tmp_path / f"{i} again.csv", index=False)
+        frame.to_csv(tmp_path / f"{i} without.csv", index=False)
+    monkeypatch.setattr(whole, "SMALL", small)
+    found, again, expected = (
+        two_sample_test(*(tmp_path / f"{i}{kind}.csv" for i in range(2)), kernels="paper2")
+        for kind in ("", " again", " without")
+    )
+    assert found.columns == again.columns == ("v",)
+    assert found.pvalue == again.pvalue == expected.pvalue
+    assert found.notes == again.notes == ("An index of pandas was left out: 'Unnamed: 0'.",)
+
+
+def test_other_first_columns_of_a_csv_file_stay(tmp_path):
+    (tmp_path / "a.csv").write_text("Unnamed: 0,v\n0,1\n2,3\n3,5\n")
+    assert open_source(tmp_path / "a.csv").names == ("Unnamed: 0", "v")
+
+
 def test_index_with_a_name_and_of_several_levels(tmp_path):
     frame = pd.DataFrame({"day": range(9), "hour": range(9), "v": np.arange(9.0)})
     frame.set_index(["day", "hour"]).to_parquet(tmp_path / "a.parquet")

@@ -17,6 +17,7 @@ from nosplit.describe.attribution import ColumnEffect, attribute
 from nosplit.describe.effect import Effect
 from nosplit.describe.pair_means import Means, RowPairs, row_pairs
 from nosplit.describe.witness import mean_values, row_witness
+from nosplit.inference.effect import Separation
 from nosplit.kernels import Combination, default_kernels
 from nosplit.kernels.bank import Bank
 from nosplit.methods.normal.laws import Chi, ChiBarLaw, TruncatedNormal
@@ -140,16 +141,15 @@ def test_effect_size_does_not_grow_with_the_rows_against_theory():
     small, large = explained(*few), explained(*many)
     assert small.result.log_pvalue > -7.0
     assert large.result.pvalue == 1e-4  # the smallest of 9,999 draws
-    for name in ("crossfitted", "separation"):
-        a, b = (getattr(told.effect, name) for told in (small, large))
-        error = math.hypot(
-            *(getattr(told.effect, f"{name}_error") for told in (small, large)),
-        )
-        assert abs(a - b) < 4.0 * error
+    a, b = small.effect, large.effect
+    error = math.hypot(a.crossfitted_error, b.crossfitted_error)
+    assert abs(a.crossfitted - b.crossfitted) < 4.0 * error
+    error = math.hypot(a.largest.error, b.largest.error)
+    assert abs(a.separation - b.separation) < 4.0 * error
     assert large.effect.crossfitted_error < small.effect.crossfitted_error / 4.0
     assert_allclose(small.effect.learned, large.effect.learned, rtol=0.6)
-    # The best witness for a shift of 0.3 tells rows apart with probability Φ(0.3 / √2) = 0.584.
-    assert abs(large.effect.separation - 0.584) < 0.03
+    # The best rule for a shift of 0.3 is right with probability Φ(0.15) = 0.56.
+    assert abs(large.effect.separation - 0.56) < 0.01
     # A mean shift by 0.3: the linear kernel's MMD² is 0.09.
     linear = large.kernels[-1]
     assert linear.label == "Linear()"
@@ -223,7 +223,9 @@ def test_pairs_are_different_pairs_of_different_units():
 
 
 def test_words_for_the_size():
-    sizes = [Effect(0, 0, 0, 0, s, 0, 0.5, "").words for s in (0.3, 0.5, 0.57, 0.65, 0.8, 1.0)]
+    found = [Separation(size, 0.01) for size in (0.3, 0.5, 0.57, 0.62, 0.8, 1.0)]
+    sizes = [Effect(0, 0, 0, 0, own, "", None).words for own in found]
+    assert sizes == [Effect(0, 0, 0, 0, found[0], "", own).words for own in found]
     assert sizes == ["very small", "very small", "small", "medium", "large", "large"]
 
 
@@ -371,7 +373,9 @@ def test_files_whole_and_in_passes(tmp_path, monkeypatch):
 def test_text_is_readable(shifted):
     *_, told = shifted
     text = str(told)
-    assert text.startswith("A medium difference: rows are told apart ")
+    assert text.startswith(
+        "A medium difference (50 % = chance)\n  separation 60 % (55–64) by column 3\n"
+    )
     for words in ("column 3", "column 7", "most like x alone", "no p-values"):
         assert words in text
     assert all(len(line) < 100 for line in text.splitlines())

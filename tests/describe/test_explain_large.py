@@ -22,9 +22,8 @@ KERNELS = [nosplit.Gaussian(1.5), nosplit.Laplace(3.0), nosplit.Linear()]
 
 @pytest.fixture(autouse=True)
 def _less_time(monkeypatch):
-    """Fewer rows, and no gradient boosting: these tests need no more."""
+    """Fewer rows: these tests need no more."""
     monkeypatch.setattr("nosplit.describe.large.shares.SECONDS", 0.1)
-    monkeypatch.setattr("nosplit.describe.effect.model_rules", lambda *_: [])
 
 
 def samples(n, p, m=None, seed=0):

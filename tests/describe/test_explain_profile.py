@@ -59,9 +59,9 @@ def test_shares_and_signal_of_shifts_against_theory(first):
         assert abs(column.share - share) < 4.0 * column.error + 0.02
         assert column.error < 0.1
         assert column.lost is None
-    # Φ(d / √2) for a shift of d standard deviations: .584; bins and folds cost a little.
+    # Φ(d / 2) for a shift of d standard deviations: .56.
     assert told.effect.separation_by == "column 3"
-    assert abs(told.effect.separation - 0.584) < 4.0 * told.effect.separation_error
+    assert abs(told.effect.separation - 0.56) < 4.0 * told.effect.largest.error
     at = told.witness([[0.0, 0.0, 0.0, -2.0], [0.0, 0.0, 0.0, 2.0]])
     assert (at[0] > 0 > at[1]) == first
     known, kept = (told.y, told.x) if first else (told.x, told.y)

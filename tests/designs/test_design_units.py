@@ -28,6 +28,9 @@ from nosplit.sketch.sums import CellSums
 BANK = Bank((Gaussian(1.3), Linear()))
 
 
+RNG = np.random.default_rng(0)
+
+
 def labels(codes):
     codes = np.asarray(codes)
     return RowLabels(codes, list(range(codes.max() + 1)))
@@ -48,62 +51,103 @@ def every_labelling(starts, counts):
 # Units -------------------------------------------------------------------------------------------
 
 
+def design(n, m, strata, groups):
+    return design_of(n, m, strata, groups, np.random.default_rng(0))
+
+
 def test_strata_are_blocks_of_rows():
-    design = design_of(4, 5, labels([0, 1, 0, 2, 0, 0, 1, 3, 0]), None)
+    found = design(4, 5, labels([0, 1, 0, 2, 0, 0, 1, 3, 0]), None)
     # Strata 2 and 3 have rows of one sample only.
-    assert design.unit.tolist() == [0, 5, 1, -1, 2, 3, 6, -1, 4]
-    assert design.starts.tolist() == [0, 5, 7]
-    assert design.counts.tolist() == [2, 1]
-    assert str(design.said) == (
-        "rows change places between the samples inside 2 strata; 2 strata of one sample only left "
-        "out, 2 rows: '2', '3'"
+    assert found.unit.tolist() == [0, 5, 1, -1, 2, 3, 6, -1, 4]
+    assert found.starts.tolist() == [0, 5, 7]
+    assert found.counts.tolist() == [2, 1]
+    assert str(found.said) == (
+        "rows are permuted inside 2 strata; 2 strata of one sample only left out, 2 rows: '2', '3'"
     )
 
 
-def test_groups_of_one_sample_change_places():
-    design = design_of(4, 5, None, labels([0, 0, 1, 1, 2, 2, 2, 3, 3]))
-    assert design.unit.tolist() == [0, 0, 1, 1, 2, 2, 2, 3, 3]
-    assert design.starts.tolist() == [0, 4]
-    assert design.counts.tolist() == [2]
-    assert design.means
-    assert str(design.said) == "4 whole groups change places between the samples (2 and 2)"
+def test_groups_of_one_size_are_permuted():
+    found = design(4, 4, None, labels([0, 0, 1, 1, 2, 2, 3, 3]))
+    assert found.unit.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert found.starts.tolist() == [0, 4]
+    assert found.counts.tolist() == [2]
+    assert found.means
+    assert str(found.said) == "4 groups of the same size are permuted (2 and 2)"
+
+
+def test_groups_of_different_sizes_are_thinned_to_the_same():
+    """Group 2 has three rows, which no group of x has: it keeps two of them."""
+    found = design(4, 5, None, labels([0, 0, 1, 1, 2, 2, 2, 3, 3]))
+    assert found.starts.tolist() == [0, 4]
+    assert np.bincount(found.unit[found.dealt]).tolist() == [2, 2, 2, 2]
+    assert found.n_used == 8
+    assert str(found.said) == (
+        "4 groups of the same size are permuted (2 and 2); 1 row left out so that sizes are equal"
+    )
+
+
+def test_groups_are_permuted_with_groups_of_their_size_only():
+    """Two rows: groups 0, 1 and 3; one row: groups 2 and 4."""
+    found = design(5, 3, None, labels([0, 0, 1, 1, 2, 3, 3, 4]))
+    assert found.n_used == 8
+    assert found.starts.tolist() == [0, 2, 5]
+    assert found.counts.tolist() == [1, 2]
+
+
+def test_every_group_keeps_its_rows_with_equal_probability():
+    kept = np.zeros(7)
+    codes = labels([0, 0, 0, 0, 0, 1, 1])
+    for seed in range(2000):
+        kept += design_of(5, 2, None, codes, np.random.default_rng(seed)).dealt
+    assert kept[5:].tolist() == [2000, 2000]
+    # Seven standard deviations of a share of 2 / 5.
+    assert np.all(np.abs(kept[:5] - 800) < 7 * np.sqrt(2000 * 0.4 * 0.6))
 
 
 def test_groups_of_both_samples_are_swapped_inside():
-    design = design_of(4, 4, None, labels([0, 0, 1, 1, 0, 1, 1, 0]))
-    assert design.unit.tolist() == [0, 0, 2, 2, 1, 3, 3, 1]
-    assert design.starts.tolist() == [0, 2, 4]
-    assert str(design.said) == "x and y are swapped inside 2 groups"
+    found = design(4, 4, None, labels([0, 0, 1, 1, 0, 1, 1, 0]))
+    assert found.unit.tolist() == [0, 0, 2, 2, 1, 3, 3, 1]
+    assert found.starts.tolist() == [0, 2, 4]
+    assert str(found.said) == "x and y are swapped inside 2 groups"
+
+
+def test_groups_of_both_samples_keep_as_many_rows_of_either():
+    found = design(4, 2, None, labels([0, 0, 0, 1, 0, 1]))
+    assert found.starts.tolist() == [0, 2, 4]
+    assert np.bincount(found.unit[found.dealt]).tolist() == [1, 1, 1, 1]
 
 
 def test_groups_of_one_and_of_both_samples():
-    """Group 0 is swapped inside; 1 and 2 change places with 3 and 4; and without 3, 4 nothing."""
-    design = design_of(4, 5, None, labels([0, 1, 1, 2, 0, 3, 3, 4, 4]))
-    assert design.starts.tolist() == [0, 2, 6]
-    assert design.counts.tolist() == [1, 2]
-    fewer = design_of(4, 2, None, labels([0, 1, 1, 2, 0, 1]))
-    assert fewer.unit.tolist() == [0, 2, 2, -1, 1, 3]
-    assert "1 group with nothing to change places with left out, 1 rows: '2'" in str(fewer.said)
+    """Group 0 is swapped inside; 1 is permuted with 3 and 4, and 2 with none without them."""
+    found = design(4, 5, None, labels([0, 1, 1, 2, 0, 3, 3, 4, 4]))
+    assert found.starts.tolist() == [0, 2, 5]
+    assert found.counts.tolist() == [1, 1]
+    fewer = design(4, 2, None, labels([0, 1, 1, 2, 0, 1]))
+    assert fewer.starts.tolist() == [0, 2, 4]
+    assert "2 rows left out so that sizes are equal, all of 1 group: '2'" in str(fewer.said)
 
 
 def test_groups_in_strata():
     strata = labels([0, 0, 0, 1, 0, 0, 1, 1])
-    design = design_of(4, 4, strata, labels([0, 0, 1, 2, 3, 4, 5, 5]))
-    assert design.starts.tolist() == [0, 4, 6]
-    assert design.said.kind == "strata"
+    found = design(4, 4, strata, labels([0, 0, 1, 2, 3, 4, 5, 5]))
+    # Stratum 0: group 0 of two rows is thinned to one, as 1, 3 and 4 have. Stratum 1: 5 is, as 2.
+    assert found.starts.tolist() == [0, 4, 6]
+    assert found.n_used == 6
+    assert found.said.kind == "strata"
     with pytest.raises(InputError, match=r"`groups` must each lie in one stratum.* group 0 "):
-        design_of(4, 4, strata, labels([0, 0, 1, 0, 3, 4, 5, 5]))
+        design(4, 4, strata, labels([0, 0, 1, 0, 3, 4, 5, 5]))
 
 
-def test_designs_in_which_nothing_can_change_places_iv():
+def test_designs_in_which_nothing_can_be_permuted_iv():
     with pytest.raises(InputError, match=r"`strata` must have rows of both samples.* '0'.* '1'"):
-        design_of(2, 2, labels([0, 0, 1, 1]), None)
-    with pytest.raises(InputError, match="`groups` must be at least 2 in each sample, got 1 in x"):
-        design_of(2, 4, None, labels([0, 0, 1, 1, 2, 2]))
-    with pytest.raises(InputError, match="`groups` must be at least 2 in each sample"):
-        design_of(2, 2, None, labels([0, 0, 0, 0]))
-    with pytest.raises(InputError, match="in any stratum"):
-        design_of(2, 2, labels([0, 0, 1, 1]), labels([0, 1, 2, 3]))
+        design(2, 2, labels([0, 0, 1, 1]), None)
+    missing = RowLabels(np.array([0, 0, -1, -1]), [0])
+    with pytest.raises(
+        InputError, match=r"`groups` must be in both samples.* got 1 in x and 0 in y"
+    ):
+        design(2, 2, None, missing)
+    with pytest.raises(InputError, match="have groups in any stratum"):
+        design(2, 2, labels([0, 0, 1, 1]), labels([0, 1, 2, 3]))
 
 
 # Draws -------------------------------------------------------------------------------------------
@@ -111,9 +155,14 @@ def test_designs_in_which_nothing_can_change_places_iv():
 
 @pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
 def test_few_labellings_are_all_listed(starts, counts):
+    """The sample of the first unit is called x if the samples have equally many in all blocks."""
     draws = BlockDraws(np.array(starts), np.array(counts), 199, 0)
     found = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
-    assert np.array_equal(found, every_labelling(np.array(starts), counts))
+    expected = every_labelling(np.array(starts), counts)
+    if draws.even:
+        expected = np.where(expected[:, :1] > 0, expected, 1 - expected)
+    assert np.array_equal(found, expected)
+    assert draws.relabellings == len(np.unique(expected, axis=0))
 
 
 def test_random_labellings_keep_their_blocks_and_are_all_as_likely():
@@ -139,7 +188,8 @@ def test_means_of_squared_sums_against_all_labellings(starts, counts):
     values = np.random.default_rng(0).normal(size=(starts[-1], 3))
     units = draws.units(values)
     sums = draws.sums(draws.weights(0, draws.flips + 1), units)
-    np.testing.assert_allclose(sums.mean(axis=0), 0.0, atol=1e-6 * np.abs(sums).max())
+    if not draws.even:  # or samples change their names, and sums their signs
+        np.testing.assert_allclose(sums.mean(axis=0), 0.0, atol=1e-6 * np.abs(sums).max())
     along = units.values.astype(float)
     np.testing.assert_allclose(draws.mean_square(along), (sums**2).mean(axis=0), rtol=1e-6)
 

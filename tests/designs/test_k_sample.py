@@ -24,7 +24,7 @@ def test_which_samples_differ():
     assert res.reject(0.01)
     assert sorted(res.differing(0.05)) == [("a", "c"), ("b", "c")]
     assert res.adjustment == "closed testing"
-    assert res.overall.design.words == "rows change places among 3 samples"
+    assert res.overall.design.words == "rows are permuted among 3 samples"
     assert res.overall.differing(0.05)  # columns, from the same draws
     statistic, pvalue = res
     assert (statistic, pvalue) == (res.statistic, res.pvalue)
@@ -72,7 +72,6 @@ def test_large_samples_are_sketched():
     assert same.pvalue > 0.01
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_level_of_the_overall_test():
     hits = 0
     for trial in range(200):
@@ -83,7 +82,6 @@ def test_level_of_the_overall_test():
     assert low <= hits <= high
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_no_two_samples_that_are_alike_are_named():
     """Two kinds of samples, alike inside: any false name, at most one time in twenty."""
     false, found = 0, 0
@@ -98,7 +96,6 @@ def test_no_two_samples_that_are_alike_are_named():
     assert found > 40
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_more_draws_where_a_comparison_may_hold():
     rng = np.random.default_rng(1)
     samples = [A[:25], *(rng.normal(2.0 * (k == 3), size=(25, A.shape[1])) for k in range(7))]
@@ -173,13 +170,3 @@ def test_a_hundred_samples_have_an_overall_test():
     res = k_sample_test(samples, follow_up=False, **QUICK)
     assert (len(res.names), res.comparisons) == (100, ())
     assert nosplit.plan(n=600, test="k_sample", samples=100).n_units == 600
-
-
-def test_series_that_are_too_short_are_refused_iv():
-    """Three series of sixty rows that remember all of it: what is left of them is a row each."""
-    rng = np.random.default_rng(0)
-    walks = [np.cumsum(rng.normal(size=(60, 1)), axis=0) for _ in range(3)]
-    with pytest.raises(InputError, match="two_sample_test, which exchanges blocks of rows"):
-        k_sample_test(walks)
-    for _ in range(20):
-        k_sample_test(list(rng.normal(size=(3, 20, 1))), follow_up=False, rng=0, **QUICK)

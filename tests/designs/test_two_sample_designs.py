@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.signal import lfilter
 from scipy.stats import binom
 
 import nosplit
+from benchmarks.common.grouped_problems import CORRELATIONS, SIZES, samples_in_groups
 from nosplit import Exact, Gaussian, InputError, Linear, independence_test, two_sample_test
-from nosplit.data.likeness import Likeness
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=(50, 2))
@@ -58,14 +57,32 @@ def test_strata_are_exact_over_all_labellings():
 
 
 def test_groups_are_exact_over_all_labellings():
-    """Six groups of one to six rows, three of them x: 20 labellings."""
-    ids = np.repeat(np.arange(6), np.arange(1, 7))
-    rows = np.random.default_rng(2).normal(size=(21, 2))
+    """Three groups of two rows, one of them x, and three of three, two of them x: 9 labellings."""
+    ids = np.repeat(np.arange(6), [2, 2, 2, 3, 3, 3])
+    rows = np.random.default_rng(2).normal(size=(15, 2))
+    choices = [np.isin(ids, [one, *two]) for one in range(3) for two in ((3, 4), (3, 5), (4, 5))]
+    p = every_pvalue(lambda c: {"groups": (ids[c], ids[~c])}, rows, choices)
+    np.testing.assert_allclose(np.sort(p), np.arange(1, 10) / 9)
+
+
+def test_groups_of_one_size_are_exact_over_all_labellings():
+    """Six groups of four rows, three of them x: 20 labellings, of which mirrored ones tie."""
+    ids = np.repeat(np.arange(6), 4)
+    rows = np.random.default_rng(2).normal(size=(24, 2))
     triples = [{a, b, c} for a in range(6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
     choices = [np.isin(ids, list(t)) for t in triples]
     p = every_pvalue(lambda c: {"groups": (ids[c], ids[~c])}, rows, choices)
-    # x and y may be called each other's names: every p-value comes twice.
     assert np.array_equal(np.sort(p), np.repeat(np.arange(1, 11) / 10, 2))
+
+
+def test_shared_groups_are_exact_over_all_swaps():
+    """Three groups of two rows of each sample: 8 ways to swap, of which mirrored ones tie."""
+    ids, of_x = np.repeat(np.arange(3), 4), np.tile([True, True, False, False], 3)
+    rows = np.random.default_rng(4).normal(size=(12, 2))
+    choices = [of_x ^ np.array(swap)[ids] for swap in np.ndindex(2, 2, 2)]
+    choices = [c.astype(bool) for c in choices]
+    p = every_pvalue(lambda c: {"groups": (ids[c], ids[~c])}, rows, choices)
+    assert np.array_equal(np.sort(p), np.repeat(np.arange(1, 5) / 4, 2))
 
 
 def test_pairs_against_groups_of_two():
@@ -91,8 +108,6 @@ def test_order_of_pairs_does_not_matter_to_their_statistics():
 # Level and power ----------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_level_where_strata_explain_a_difference():
     hits, naive = 0, 0
     for trial in range(200):
@@ -101,8 +116,7 @@ def test_level_where_strata_explain_a_difference():
         x, y = rng.normal(size=(40, 2)) + 2.0 * s[:, None], rng.normal(size=(45, 2))
         y += 2.0 * t[:, None]
         hits += two_sample_test(x, y, strata=(s, t), rng=trial, **QUICK).reject(0.05)
-        mixed = (rng.permutation(rows) for rows in (x, y))  # or they would look like series
-        naive += two_sample_test(*mixed, rng=trial, **QUICK).reject(0.05) if trial < 20 else 0
+        naive += two_sample_test(x, y, rng=trial, **QUICK).reject(0.05) if trial < 20 else 0
     assert within(0.05, 200, hits / 200)
     assert naive >= 18
 
@@ -112,7 +126,7 @@ def test_level_of_clusters():
     hits, naive = 0, 0
     for trial in range(200):
         rng = np.random.default_rng([2, trial])
-        ids = rng.permutation(np.repeat(np.arange(8), 20))  # no order that shows them
+        ids = np.repeat(np.arange(8), 20)
         x, y = (rng.normal(size=(8, 1))[ids] + rng.normal(size=(160, 1)) for _ in range(2))
         hits += two_sample_test(x, y, groups=(ids, ids + 8), rng=trial, **QUICK).reject(0.05)
         naive += two_sample_test(x, y, rng=trial, **QUICK).reject(0.05) if trial < 20 else 0
@@ -120,8 +134,34 @@ def test_level_of_clusters():
     assert naive > 10
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("sizes", SIZES)
+def test_level_of_groups_of_different_sizes(sizes, correlation):
+    """100 groups against 30, and groups of both samples."""
+    hits = 0
+    for trial in range(100):
+        x, y, groups = samples_in_groups(sizes, correlation, np.random.default_rng([7, trial]))
+        options = QUICK | {"calibration": Exact(199)}
+        hits += two_sample_test(x, y, groups=groups, rng=trial, **options).reject(0.05)
+    assert at_most(0.05, 100, hits / 100)
+
+
+@pytest.mark.parametrize("sizes", ["6 v 3", "10 v 1"])
+def test_level_of_groups_of_different_sizes_by_all_evidence(sizes):
+    """Columns see that the means of fewer rows vary more, if groups of all sizes are mixed."""
+    hits = 0
+    for trial in range(50):
+        x, y, groups = samples_in_groups(sizes, 0.0, np.random.default_rng([8, trial]))
+        res = two_sample_test(x, y, groups=groups, rng=trial, calibration=Exact(199))
+        hits += res.reject(0.05)
+    assert at_most(0.05, 50, hits / 50)
+
+
+def test_power_of_groups_of_different_sizes():
+    x, y, groups = samples_in_groups("6 v 3", 0.3, np.random.default_rng(0))
+    assert two_sample_test(x, y + 1.0, groups=groups).pvalue <= 0.01
+
+
 def test_level_and_power_of_pairs():
     hits, found, unpaired = 0, 0, 0
     for trial in range(100):
@@ -236,8 +276,7 @@ def test_labels_of_any_kind():
     assert named.pvalue == first.pvalue
 
 
-def test_rows_without_a_label(monkeypatch):
-    monkeypatch.setattr("nosplit.designs.two_sample.likeness_of", lambda *_, **__: Likeness())
+def test_rows_without_a_label():
     s = [None if i % 10 == 0 else i % 3 for i in range(40)]
     options = {"kernels": KERNELS, "calibration": Exact(99)}
     with pytest.raises(InputError, match=r"`strata` has 4 missing labels\. Use nan_policy='omit'"):
@@ -276,10 +315,9 @@ def test_pairs_of_which_a_row_is_missing():
         ({"groups": (SX, SY[:5])}, "`groups` must have a label for each of the 50 rows of `y`"),
         ({"strata": SX}, "`strata` must be the name of a column of both tables, or two sequences"),
         ({"strata": "site"}, "`strata` names a column, 'site', but `x` is no table"),
-        ({"groups": (np.zeros(40), np.zeros(50))}, "`groups` must be at least 2 in each sample"),
         ({"strata": (np.zeros(40), np.ones(50))}, "`strata` must have rows of both samples"),
         ({"strata": (SX, SY), "paired": True}, "`paired` rows are compared inside pairs"),
-        ({"strata": (SX, SY), "pairs": "linear"}, "`pairs` with strata= or groups= must be"),
+        ({"strata": (SX, SY), "pairs": "linear"}, "`pairs` with strata=, groups= or series= must"),
         ({"strata": (SX, SY), "calibration": "asymptotic"}, "`calibration` with .* must be exact"),
         ({"strata": (SX, SY), "method": "split"}, "must not be Split"),
         ({"strata": (SX[:, None], SY)}, r"must be one label for each row, got shape \(40, 1\)"),
@@ -329,15 +367,3 @@ def test_profiles_and_large_files_have_no_labels_iv(tmp_path, monkeypatch):
         two_sample_test(*files, paired=True, pairs="sketch")
     with pytest.raises(InputError, match="need all rows"):
         nosplit.calibration_check(*files, paired=True)
-
-
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
-def test_blocks_of_series_in_strata_have_the_names_of_strata():
-    """Those that were left out were called '8' and '9': the numbers of their blocks."""
-    noise = np.random.default_rng(1).normal(size=(2, 120))
-    x, y = (lfilter([1.0], [1.0, -0.6], own) for own in noise)
-    names = np.array([["north", "south", "west"], ["north", "south", "east"]])
-    labels = names[:, np.arange(120) // 52]
-    said = str(nosplit.two_sample_test(x, y, strata=tuple(labels)).design)
-    assert "whole blocks of rows change places between the samples" in said
-    assert said.endswith("left out, 32 rows: 'west', 'east'")

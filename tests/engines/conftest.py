@@ -34,6 +34,5 @@ def spark(tmp_path_factory):
 
 @pytest.fixture
 def quick_explanations(monkeypatch):
-    """Fewer rows, and no gradient boosting: what engines bring needs no more."""
+    """Fewer rows: what engines bring needs no more."""
     monkeypatch.setattr("nosplit.describe.large.shares.SECONDS", 0.1)
-    monkeypatch.setattr("nosplit.describe.effect.model_rules", lambda *_: [])

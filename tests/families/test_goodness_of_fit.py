@@ -23,22 +23,13 @@ from nosplit import (
     models,
 )
 from nosplit.api.ways.scored import SEVERAL_KERNELS
-from nosplit.errors import DependentRowsWarning, UnsafeAsymptoticsWarning
-from nosplit.families.chain import (
-    ChainBlocks,
-    Runs,
-    batch_length,
-    chain_blocks,
-    correlation_times,
-)
-from nosplit.families.fitting import fit_stein_bank
-from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.errors import UnsafeAsymptoticsWarning
+from nosplit.families.goodness_of_fit import SteinBlocks, SteinUnits
 from nosplit.inference.caveats import SMALLEST_PAIRS
 from nosplit.kernels import IMQ, Laplace
 from nosplit.kernels.derived.stein import SteinBank, default_stein_kernels
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.loop import accumulate, accumulate_draws
-from nosplit.pairs.neighbours import LagOne
 from nosplit.pairs.pairing import Adjacent, Aligned, Blocks, Complete, LinearPairs, Tile, Window
 
 KERNELS = (
@@ -301,125 +292,102 @@ def test_scores_from_functions_arrays_models_and_tensors(monkeypatch):
     assert len(set(results)) == 1
 
 
-def test_thinning_takes_scores_along():
-    x, scores = sample(300, model=NORMAL)
-    results = [
-        goodness_of_fit_test(rows, score, thin=thin, calibration="wild").pvalue
-        for rows, score, thin in ((x, scores, 3), (x, NORMAL.score, 3), (x[::3], scores[::3], 1))
-    ]
-    assert len(set(results)) == 1
+# Rows in time order ----------------------------------------------------------------------------
 
 
-# Chains -----------------------------------------------------------------------------------------
+def normal_score(x):
+    return -x
 
 
-@pytest.mark.parametrize(("phi", "n"), [(0.5, 4_000), (0.9, 10_000)])
-def test_level_on_a_chain(phi, n):
-    """AR(1) chains: at most .07 with dependent=True; false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(6), 15, 0
+@pytest.mark.parametrize("n", [200, 600])
+def test_level_of_a_series_against_theory(n):
+    """AR(1) with φ = .5: at most .08 (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
+    rng, trials, hits = np.random.default_rng(6), 100, 0
     for _ in range(trials):
-        x = chain(n, 2, phi, rng)
+        x = chain(n, 1, 0.5, rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnsafeAsymptoticsWarning)
-            hits += goodness_of_fit_test(x, -x, dependent=True, workers=1).pvalue <= 0.05
-    assert hits <= most(trials, 0.07)
+            hits += goodness_of_fit_test(x, normal_score, series=True, workers=1).pvalue <= 0.05
+    assert hits <= most(trials, 0.08)
 
 
-def test_a_chain_taken_for_independent_rows_is_thinned():
-    """Nearly all such chains of 40 to 2,000 rows were rejected, the short ones without a word."""
-    x = chain(2000, 2, 0.9, np.random.default_rng(7))
-    with pytest.warns(DependentRowsWarning, match=r"one in \d+ was used.*Use dependent=True"):
-        result = goodness_of_fit_test(x, -x)
-    assert not result.reject(0.01)
-    assert 20 < result.n_used < 400
-    assert result.n_used + result.n_left_out == 2000
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"score": normal_score},
+        {"score": NORMAL, "calibration": Exact(19)},
+        {"score": normal_score, "calibration": "asymptotic", "pairs": "linear"},
+        {"score": normal_score, "pairs": "sketch"},
+    ],
+    ids=["wild", "simulate", "asymptotic", "sketch"],
+)
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+def test_the_check_of_neighbouring_rows_never_changes_the_result(how, monkeypatch):
+    x = chain(2000, 1, 0.9, np.random.default_rng(7))
+    checked = goodness_of_fit_test(x, **how).to_dict()
+    for module in ("nosplit.api.ways.scored", "nosplit.engines.families.goodness_of_fit"):
+        monkeypatch.setattr(f"{module}.check_rows", lambda *rows, **options: [])
+    unchecked = goodness_of_fit_test(x, **how).to_dict()
+    said = set(checked.pop("warnings")) - set(unchecked.pop("warnings"))
+    assert checked == unchecked
+    assert [text[:20] for text in said] == ["DependentRowsWarning"]
+    assert checked["calibration"] != "series"
+    assert checked["n_used"] == 2000 or checked["pairs"] == "sketch"  # which has pilot rows
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
-def test_short_chains():
-    """15 of 20 were rejected."""
-    rng, trials = np.random.default_rng(11), 30
-    hits = sum(
-        goodness_of_fit_test(chain(60, 1, 0.9, rng), lambda x: -x, rng=t).reject(0.05)
-        for t in range(trials)
-    )
-    assert hits <= most(trials, 0.1)
-
-
-def test_independent_rows_do_not_look_like_a_chain():
-    """One false alarm in a thousand: at most 4 in 500 (probability of more 1.7e-4)."""
-    from nosplit.families.chain import looks_like_a_chain
-
-    rng = np.random.default_rng(8)
-    alarms = 0
-    for _ in range(500):
-        x = NORMAL.sample(200, rng)
-        alarms += bool(looks_like_a_chain(units(x, -x, default_stein_kernels(1.0))))
-    assert alarms <= 4
-
-
-def test_chain_from_another_law_is_found():
-    x = chain(20_000, 2, 0.9, np.random.default_rng(9)) + 0.5
-    result = goodness_of_fit_test(x, -x, dependent=True)
+def test_a_series_from_another_law_is_found():
+    x = chain(2000, 2, 0.5, np.random.default_rng(9)) + 0.5
+    result = goodness_of_fit_test(x, normal_score, series=True)
     assert result.reject(0.01)
-    assert (result.calibration, result.pairs) == ("wild", "complete")
-    assert result.n_used + result.n_left_out == 20_000
-    closed = goodness_of_fit_test(x, -x, dependent=True, calibration="asymptotic")
-    assert closed.reject(0.01)
-    assert (closed.calibration, closed.pairs) == ("asymptotic", "linear")
-    assert len(closed.kernels) in (1, 3)
+    assert (result.calibration, result.pairs) == ("series", "complete")
+    assert (result.design.kind, result.design.unit) == ("series", "blocks")
+    assert not result.warnings
 
 
-def test_blocks_of_a_chain_are_sums_of_rows():
-    """Values of pairs of blocks against plain sums over their rows."""
-    x = chain(60, 2, 0.5, np.random.default_rng(13))
+def test_the_length_of_blocks_may_be_given():
+    x = chain(500, 1, 0.5, np.random.default_rng(10))
+    result = goodness_of_fit_test(x, normal_score, series=24)
+    assert (result.n_units, result.n_used, result.n_left_out) == (20, 480, 20)
+    assert "blocks of 24 rows have random signs (20 blocks)" in str(result.design)
+    assert "20 rows beyond the last whole block left out" in str(result.design)
+    first = goodness_of_fit_test(x[:480], normal_score, series=24, kernels=result.kernels)
+    again = goodness_of_fit_test(x, normal_score, series=24, kernels=result.kernels)
+    assert again.pvalue == first.pvalue
+    assert goodness_of_fit_test(x, normal_score, series=np.int64(24)).pvalue == result.pvalue
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+def test_a_series_that_is_too_short():
+    rising = np.sort(np.random.default_rng(11).normal(size=(300, 1)), axis=0)
+    result = goodness_of_fit_test(rising, normal_score, series=True)
+    assert (result.pvalue, result.smallest_pvalue) == (1.0, 1.0)
+    assert result.verdict() == "too little data"
+    assert str(result.design) == "no block of rows is longer than the dependence between rows"
+    few = goodness_of_fit_test(rising, normal_score, series=100)
+    assert few.pvalue >= few.smallest_pvalue == 0.25  # three blocks: four products of signs
+    assert few.verdict() == "too little data"
+    assert "3 blocks of rows are few for random signs" in " ".join(few.warnings)
+
+
+def test_few_blocks_have_two_kernels_as_few_rows_have():
+    x = np.random.default_rng(12).normal(size=(600, 10))
+    kernels = [len(goodness_of_fit_test(x, -x, series=b, workers=1).kernels) for b in (12, 13)]
+    assert kernels == [4, 2]
+
+
+def test_blocks_are_sums_of_rows_against_numpy(monkeypatch):
+    """Pairs of blocks against plain sums over their rows, whatever is computed at once."""
+    x = chain(63, 2, 0.5, np.random.default_rng(13))
     rows = units(x, -x, [IMQ(1.0), IMQ(2.0)])
-    h = ChainBlocks(rows, 10, 1).values(Tile(range(6), range(6)))
     every = rows.values(Tile(range(60), range(60)))
     expected = every.reshape(2, 6, 10, 6, 10).sum(axis=(2, 4)) / 10
-    np.testing.assert_allclose(h, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
-def test_correlation_times_against_theory(phi):
-    """(1 + φ)/(1 - φ) for an AR(1) series, alone or beside fast ones, within a third."""
-    x = chain(50_000, 3, phi, np.random.default_rng(14)).T
-    x[1:] = np.random.default_rng(15).normal(size=(2, 50_000))
-    assert correlation_times(x) == pytest.approx((1 + phi) / (1 - phi), rel=1 / 3)
-
-
-def test_runs_are_batch_means():
-    """τ is that of all pairs, Σ̂ the length times the covariance of batch means."""
-    x = chain(400, 2, 0.5, np.random.default_rng(10))
-    rows = units(x, -x, [IMQ(1.0), IMQ(2.0)])
-    h = rows.values(Aligned(range(200), range(200, 400)))
-    moments = accumulate(Runs(rows, 10), LinearPairs(), workers=1)
-    batches = h.reshape(2, 20, 10).mean(axis=2)
-    np.testing.assert_allclose(moments.tau, np.sqrt(200) * h.mean(axis=1), rtol=1e-12)
-    np.testing.assert_allclose(moments.cov, 10 * np.cov(batches, bias=True), rtol=1e-10)
-
-
-def test_batches_grow_with_correlation():
-    rng = np.random.default_rng(11)
-    lengths = []
-    for phi in (0.0, 0.5, 0.9):
-        values = chain(5000, 1, phi, rng).T
-        assert LagOne.of_values(values).correlations[0] == pytest.approx(phi, abs=0.05)
-        lengths.append(batch_length(values, 5000))
-    assert lengths == sorted(lengths)
-    assert 20 <= lengths[1] <= 45  # 10 (1 + φ)/(1 - φ) = 30
-
-
-def test_short_chains_use_one_kernel_and_warn_when_too_short():
-    x = chain(3000, 1, 0.8, np.random.default_rng(12))
-    closed = {"dependent": True, "calibration": "asymptotic"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnsafeAsymptoticsWarning)
-        assert len(goodness_of_fit_test(x, -x, **closed).kernels) == 1
-    with pytest.warns(UnsafeAsymptoticsWarning, match="run it longer"):
-        goodness_of_fit_test(x[:500], -x[:500], **closed)
-    with pytest.warns(UnsafeAsymptoticsWarning, match="run it longer"):
-        goodness_of_fit_test(x[:500], -x[:500], dependent=True)
+    for at_once in (1, 200, 1 << 20):
+        monkeypatch.setattr("nosplit.families.goodness_of_fit.VALUES_AT_ONCE", at_once)
+        blocks = SteinBlocks(rows, 10)
+        assert blocks.n_units == 6
+        np.testing.assert_allclose(blocks.values(Tile(range(6), range(6))), expected, rtol=1e-12)
+        part = blocks.part(range(2, 5)).values(Tile(range(3), range(3)))
+        np.testing.assert_allclose(part, expected[:, 2:5, 2:5], rtol=1e-12)
 
 
 # Input ------------------------------------------------------------------------------------------
@@ -431,14 +399,30 @@ def refuse(match, x=None, score=None, **options):
         goodness_of_fit_test(rows, NORMAL.score if score is None else score, **options)
 
 
-def test_chain_iv():
-    closed = {"dependent": True, "calibration": "asymptotic"}
-    refuse('`pairs` must be "complete", or "linear"', **closed, pairs="complete")
-    refuse('`pairs` must be "complete", or "linear"', dependent=True, pairs=3)
-    refuse('`calibration` must be "wild", or', dependent=True, calibration=Exact())
-    refuse('`calibration` must be "wild", or', dependent=True, calibration="wild", pairs="linear")
-    refuse("`thin` must be an int ≥ 1, got 0", thin=0)
-    refuse(r"`x` must have at least 4 rows \(after thinning\), got 3", thin=10)
+def test_series_iv():
+    refuse('`calibration` must be "auto" or "wild" with series=', series=True, calibration=Exact())
+    refuse("`calibration` must be .* got 'asymptotic'", series=5, calibration="asymptotic")
+    refuse("`calibration` must be .* got 'simulate'", series=True, calibration="simulate")
+    refuse('`pairs` must be "auto" or "complete" with series=, got 3', series=True, pairs=3)
+    refuse("`pairs` must be .* got 'sketch'", series=True, pairs="sketch")
+    refuse("`method` naive needs a closed form", series=True, method="naive")
+    refuse("`series` must be an int ≥ 1, got 0", series=0)
+    refuse("`series` must be an int ≥ 1, got 'yes'", series="yes")
+    refuse("`series` must be at most half .* blocks of 16 rows for 30 rows", series=16)
+    refuse("`series` is not supported on a device", series=True, device="cpu")
+    refuse("`x` must have at least 4 rows, got 3", x=np.arange(3.0))
+
+
+def test_series_that_are_too_long_for_the_budget_iv():
+    x = chain(3000, 1, 0.5, np.random.default_rng(14))
+    refuse(
+        r"budget=0.01 allows (\d+) rows, got 3,000. Keep one row in 5 with x\[::5\]",
+        x,
+        normal_score,
+        series=True,
+        budget=0.01,
+    )
+    goodness_of_fit_test(x[::5], normal_score, series=True, budget=0.01)
 
 
 def test_score_iv():
@@ -465,21 +449,6 @@ def test_kernels_iv():
 def test_errors_in_functions_are_not_hidden():
     with pytest.raises(ZeroDivisionError):
         goodness_of_fit_test(np.arange(10.0), lambda x: 1 / 0)
-
-
-def test_blocks_of_chains_grow_where_there_are_many():
-    """Six correlation times at the least, sixty blocks if there can be as many."""
-    rng = np.random.default_rng(2)
-    counts = {}
-    for n in (400, 4_000, 40_000):
-        x = rng.normal(size=(n, 1))
-        units = SteinUnits(x, -x, Natural(), fit_stein_bank(None, x), range(n))
-        blocks = chain_blocks(units, most_rows=n)
-        counts[n] = blocks.n_units
-        assert blocks.length >= 6
-    assert 50 <= counts[400] <= 67
-    assert 100 <= counts[4_000] < 4_000**0.6 * 1.2
-    assert counts[4_000] < counts[40_000] < 40_000**0.6 * 1.2
 
 
 @pytest.mark.parametrize(("n", "p", "few"), [(50, 10, 0), (50, 50, 1), (90, 50, 0), (25, 5, 1)])

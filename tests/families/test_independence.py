@@ -136,7 +136,6 @@ def test_draws_are_all_shifts_and_the_average_is_over_all_permutations():
     np.testing.assert_allclose(part.second, h.T @ h / len(h), rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 @pytest.mark.parametrize("method", ["adaptive", "ost", "best"])
 def test_exact_by_full_enumeration(method):
     """Over all permutations of y inside units the share of p ≤ k/9 is at most k/9."""
@@ -264,7 +263,6 @@ def test_workers_do_not_change_the_result(options):
     assert one.to_dict() == two.to_dict()
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 def test_units_share_all_rows():
     for n, size, wanted in ((100, 8, 12), (23, 8, 3), (9, 8, 2), (4, 64, 2), (100, 2, 50)):
         x, y = np.random.default_rng(n).standard_normal((2, n))
@@ -335,7 +333,6 @@ def test_permuted_statistics_against_plain_loops():
     assert drawn.flat_tau[0, 1] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 def test_few_observations_keep_the_level():
     rng = np.random.default_rng(8)
     hits = sum(

@@ -33,7 +33,6 @@ from nosplit import (
     plan,
     two_sample_test,
 )
-from nosplit.data.likeness import Likeness
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
 from nosplit.methods import OST
 from nosplit.methods.normal.laws import Flips
@@ -107,7 +106,6 @@ def test_all_swaps_against_enumeration(method, pairs):
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")  # all below zero
 @pytest.mark.parametrize("pairs", ["linear", 3, "complete"])
 def test_all_swaps_of_eight_units_against_enumeration(pairs):
     x, y = samples(8, 8, seed=1)
@@ -116,7 +114,6 @@ def test_all_swaps_of_eight_units_against_enumeration(pairs):
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")  # all below zero
 @every_method
 @pytest.mark.parametrize(("n", "m"), [(4, 8), (6, 4)], ids=["1:2", "3:2"])
 @pytest.mark.parametrize("pairs", ["linear", 1, "complete"])
@@ -200,8 +197,7 @@ def randomly_drawn(x, y, rng):
 
 @pytest.mark.parametrize("pairs", ["linear", 3, Blocks(5), "complete"], ids=str)
 @pytest.mark.parametrize(("n", "m"), [(30, 30), (400, 400), (20, 40), (30, 20), (200, 700)])
-def test_kernels_and_covariance_are_invariant(n, m, pairs, monkeypatch):
-    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_, **__: Likeness())
+def test_kernels_and_covariance_are_invariant(n, m, pairs):
     first, *others = invariants(n, m, pairs, 4)
     sd = np.sqrt(np.diagonal(first.cov))
     for other in others:
@@ -216,9 +212,8 @@ def test_kernels_and_covariance_are_invariant(n, m, pairs, monkeypatch):
 
 
 @pytest.mark.parametrize(("n", "m"), [(30, 30), (30, 20)])
-def test_choices_depend_on_sizes_alone(n, m, monkeypatch):
+def test_choices_depend_on_sizes_alone(n, m):
     """ "auto" on data of any kind does what `plan` says for its sizes, if rows look independent."""
-    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_, **__: Likeness())
     rng = np.random.default_rng(0)
     expected = plan(n=n, m=m, p=2)
     for scale, shift in ((1.0, 0.0), (100.0, 3.0), (1e-3, 1e3)):

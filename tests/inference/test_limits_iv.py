@@ -17,7 +17,7 @@ from nosplit import (
 )
 from nosplit.engines.clusters.two_sample import cluster_test
 from nosplit.errors import InputError
-from nosplit.inference.limits import Limits
+from nosplit.inference.planning.limits import Limits
 from nosplit.pairs.pairing import Adjacent, Sketch
 
 
@@ -47,7 +47,7 @@ WAYS = {
         normal(200), normal(200, 1), pairs="sketch", method=m
     ),
     "with a profile": lambda m: two_sample_test(profile(normal(2000)), normal(400, 1), method=m),
-    "with strata= or groups=": lambda m: two_sample_test(
+    "with strata=, groups= or series=": lambda m: two_sample_test(
         normal(20), normal(20, 1), method=m, strata=([0, 1] * 10, [0, 1] * 10)
     ),
     "with k_sample_test": lambda m: k_sample_test(
@@ -68,7 +68,9 @@ def test_a_split_is_refused_in_one_text_iv(where):
         WAYS[where]("split")
 
 
-@pytest.mark.parametrize("where", ["with a profile", "with strata= or groups=", "on a cluster"])
+@pytest.mark.parametrize(
+    "where", ["with a profile", "with strata=, groups= or series=", "on a cluster"]
+)
 def test_what_is_no_test_has_no_draws_iv(where):
     with pytest.raises(InputError, match=f"must not be Naive {where}: it has no exact form"):
         WAYS[where]("naive")

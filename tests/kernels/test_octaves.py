@@ -123,13 +123,3 @@ def test_sums_are_those_of_waves_by_themselves(categorical):
     room = deal.c * (5e-5 + 3e-6 * np.tile(turned, 2))
     assert np.all(np.abs(sums - want) <= room)
     assert np.abs(sums - want).max() > 0
-
-
-def test_a_map_as_it_was_before():
-    sketch = map_of(None).without_octaves()
-    assert (sketch.followed, list(sketch.drawn)) == (0, sorted(sketch.drawn))
-    assert sketch.projected_turns.shape == sketch.turns.shape
-    deal = Deal(len(ROWS), 50, 50, key=1)
-    sums = sketch_rows(sketch, ROWS, deal, workers=1).features[:, : 2 * sketch.n_waves] / STEP
-    room = deal.c * (2e-6 + 3e-6 * np.tile(np.abs(sketch.turns).sum(axis=0), 2))
-    assert np.all(np.abs(sums - direct_sums(sketch, deal)) <= room)

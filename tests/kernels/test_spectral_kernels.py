@@ -75,7 +75,6 @@ def test_samples_of_different_sizes_and_more_than_two():
     assert nosplit.k_sample_test([x, y, y[:40]], kernels=KERNELS).reject(0.02)
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 def test_all_swaps_make_ranks_of_p_values():
     """Enumerated: at most k of the K p-values of an orbit are k/K or less."""
     x, y = shifted(5, 5, seed=3)

@@ -150,9 +150,9 @@ def series(rng, n, phi=0.95):
 def test_rows_that_depend_on_those_before_ring_unless_blocks_are_long():
     rng = np.random.default_rng(0)
     monitor = nosplit.Monitor(series(rng, 4000))
-    with pytest.warns(nosplit.DependentRowsWarning, match="block="):
-        monitor.update(series(rng, 600))
+    monitor.update(series(rng, 600))
     assert monitor.alarm is not None
+    assert "block=" in monitor.warnings[0]
     assert "warning" in str(monitor)
     rang = 0
     for seed in range(10):

@@ -143,3 +143,11 @@ def test_other_files_are_refused_iv(tmp_path):
     nosplit.TwoSampleAccumulator().save(path)
     with pytest.raises(FileError, match="not a monitor file"):
         nosplit.Monitor.load(path)
+
+
+@pytest.mark.parametrize("version", [2, 4, "3", None])
+def test_other_versions_are_refused_iv(saved, tmp_path, version):
+    path = tmp_path / "watch.json"
+    path.write_text(json.dumps(saved | {"version": version}))
+    with pytest.raises(FileError, match=f"version 3, got {version}"):
+        nosplit.Monitor.load(path)

@@ -84,28 +84,6 @@ def test_tables_are_checked_as_they_are_tested():
     assert nosplit.calibration_check(x, y, columns=["kind"], **options).holds
 
 
-def test_seeds_move_p_values_and_nothing_else():
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(100, 1)), rng.normal(0.3, 1.0, size=(100, 1))
-    options = {"kernels": "paper2", "pairs": "linear", "calibration": nosplit.Exact(99)}
-    found = nosplit.seed_sensitivity(x, y, seeds=8, alpha=0.3, **options)
-    expected = [nosplit.two_sample_test(x, y, rng=seed, **options).pvalue for seed in range(8)]
-    np.testing.assert_array_equal(found.pvalues, expected)
-    assert len(set(expected)) > 1
-    assert found.rate == np.mean(found.pvalues <= 0.3)
-    assert f"{min(expected):.4f} to {max(expected):.4f}" in str(found)
-    assert found.to_dict()["pvalues"] == expected
-
-
-def test_seed_sensitivity_iv():
-    x = np.arange(30.0)
-    with pytest.raises(nosplit.InputError, match="`seeds` must be an int ≥ 1, got 0"):
-        nosplit.seed_sensitivity(x, x + 1, seeds=0)
-    for name in ("rng", "shuffle"):
-        with pytest.raises(nosplit.InputError, match=f"`{name}` must not be given"):
-            nosplit.seed_sensitivity(x, x + 1, **{name: 1})
-
-
 def test_plot_of_a_check():
     figure = pytest.importorskip("matplotlib.figure")
     x, y = np.random.default_rng(0).normal(size=(2, 200))

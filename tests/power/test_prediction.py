@@ -369,7 +369,6 @@ def test_one_kernel_against_simulation(method, pairs, calibration):
     assert abs(closed.power - simulated.power) < error + 1e-12
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 @pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
 def test_simulation_against_whole_tests_of_normal_rows():
     """Rows of h are pairs of their own: `mean_test` on them is the test of linear pairs."""

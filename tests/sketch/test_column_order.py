@@ -99,7 +99,6 @@ def test_few_rows_that_are_far_apart(seed):
     assert one.pvalue == two.pvalue
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.PowerlessWarning")
 def test_what_is_the_same_in_all_draws_but_for_rounding():
     """All labellings of two and two rows have the same mean over columns."""
     x = np.array([[0.35904217, 0.74942273, 0.10352136], [1.04395542, 0.39978909, -0.80361251]])

@@ -136,15 +136,37 @@ def test_results_say_that_distances_differ_where_no_column_does():
     wider = y * np.exp(0.3 * rng.normal(size=(300, 1)) - 0.09)
     res = nosplit.two_sample_test(x, wider)
     assert res.reject()
-    assert res.by_distance == res.to_dict()["by_distance"] <= 0.01
+    assert res.distance.pvalue == res.to_dict()["distance"]["pvalue"] <= 0.01
+    # By hand: distances in normal scores of pooled ranks.
+    far = np.sqrt(np.square(scores_of(np.concatenate([x, wider]))).sum(axis=1))
+    by_hand = np.median(far[300:]) / np.median(far[:300])
+    assert res.distance.ratio == pytest.approx(by_hand, abs=0.03)
+    assert res.distance.direction == ("farther" if by_hand > 1.0 else "nearer")
+    times = far[300:].std() / far[:300].std()
+    assert "rows vary more in their distance from the middle: sd × 1." in res.distance.words
+    assert float(res.distance.words.split()[-1]) == pytest.approx(times, abs=0.05)
     for text in (str(res), res.summary()):
-        assert "distances  how far rows lie from the middle, all columns together" in text
-    assert "How far rows lie from the middle differs" in what_changed(res, 0.05, False)["words"]
+        assert f"distances  {res.distance.words}" in text
+    assert res.distance.words in what_changed(res, 0.05, False)["words"]
     # A column that differs by itself says where; and where nothing differs, nothing is said.
     shifted = wider + np.eye(4)[0] * 2.0
     for other in (shifted, y):
         found = nosplit.two_sample_test(x, other)
-        assert 0.0 < found.by_distance <= 1.0
+        assert 0.0 < found.distance.pvalue <= 1.0
         assert "distances" not in str(found)
         assert "middle" not in what_changed(found, 0.05, False)["words"]
-    assert nosplit.two_sample_test(x[:, 0], y[:, 0]).by_distance is None
+    assert nosplit.two_sample_test(x[:, 0], y[:, 0]).distance is None
+
+
+def test_results_say_that_rows_lie_farther_from_the_middle():
+    """Twelve columns are wider, each by less than shows."""
+    x, y = np.random.default_rng(1).normal(size=(2, 400, 12))
+    res = nosplit.two_sample_test(x, 1.06 * y)
+    assert res.reject()
+    assert not res.differing()
+    far = np.sqrt(np.square(scores_of(np.concatenate([x, 1.06 * y]))).sum(axis=1))
+    ratio = np.median(far[400:]) / np.median(far[:400])
+    words = "rows lie farther from the middle: median distance × "
+    assert res.distance.words.startswith(words)
+    assert res.distance.ratio == pytest.approx(ratio, abs=0.01)
+    assert words + f"{res.distance.ratio:.2f}" in str(res)

@@ -265,5 +265,5 @@ def test_sketches_are_refused_where_they_do_not_serve_iv():
     refuse("has no normal limit", calibration="asymptotic")
     refuse("needs about", rows=x[:12])
     refuse("must not be Split with a sketch", method="split")
-    refuse("with dependent=True", dependent=True)
+    refuse("with series=", series=True)
     assert goodness_of_fit_test(x, model, pairs="sketch").calibration == "wild"

@@ -88,45 +88,6 @@ def test_frequencies_are_those_in_the_file(saved):
     assert "drawn" in read.map.__dict__
 
 
-def test_older_profiles_take_columns_as_they_come(saved, tmp_path):
-    """Profiles of version 1 know no order of columns; frequencies are those in the file."""
-
-    def older(header):
-        header["version"] = 1
-        del header["map"]["order"]
-
-    made, path = saved
-    assert made.map.order.tolist() != sorted(made.map.order)
-    changed(path, tmp_path / "older", older)
-    read = nosplit.load_profile(tmp_path / "older")
-    assert read.map.order.tolist() == sorted(made.map.order)
-    for u, drawn in read.map.drawn.items():
-        assert np.array_equal(drawn.turns, made.map.drawn[u].turns)
-
-
-def test_older_profiles_have_two_scores_for_every_column(tmp_path, monkeypatch):
-    """Profiles of version 3: what is compared with them is looked at in the same way."""
-    x, y = np.random.default_rng(0).normal(size=(2, 900, 3))
-    monkeypatch.setattr("nosplit.sketch.maps.MOST_TWOS", 1)
-    made = nosplit.profile(x, frequencies=8, rows=300, rng=1)
-    made.save(tmp_path / "new")
-    monkeypatch.undo()
-
-    def older(header):
-        header["version"] = 3
-        assert "twos" not in header["map"]
-
-    changed(tmp_path / "new", tmp_path / "older", older)
-    read = nosplit.load_profile(tmp_path / "older")
-    assert read.map.twos == 1
-    assert len(read.map.products) == len(read.map.pairs) == 3
-    assert pvalue(read, y) == pvalue(made, y)
-    now = nosplit.profile(x, frequencies=8, rows=300, rng=1)
-    assert now.map.twos > 1
-    now.save(tmp_path / "now")
-    assert pvalue(nosplit.load_profile(tmp_path / "now"), y) == pvalue(now, y)
-
-
 def test_header_says_what_it_reveals(saved):
     _, path = saved
     with zipfile.ZipFile(path) as archive:
@@ -134,7 +95,7 @@ def test_header_says_what_it_reveals(saved):
     assert "sums over 5 rows or more" in header["reveals"]
     assert "No row" in header["reveals"]
     assert header["cell_rows"] == 5
-    assert header["version"] == 4
+    assert header["version"] == 5
 
 
 def test_nothing_is_written_over_on_failure(saved, tmp_path, monkeypatch):
@@ -197,8 +158,9 @@ def nested(depth):
 
 HEADERS = {
     "format": put("format", value="other"),
-    "version": put("version", value=5),
-    "version of text": put("version", value="1"),
+    "older version": put("version", value=4),
+    "newer version": put("version", value=6),
+    "version of text": put("version", value="5"),
     "no map": put("map", value=None),
     "no kernels": put("map", "kernels", value=[]),
     "an unknown kernel": put("map", "kernels", 0, value={"type": "Popen", "args": "ls"}),
@@ -228,9 +190,6 @@ HEADERS = {
     "n_rows": put("n_rows", value=3),
     "n_rows of text": put("n_rows", value="many"),
     "n_pilot": put("n_pilot", value=-4),
-    "block": put("block", value=3),
-    "no block": put("block", value=0),
-    "lag": put("lag", value=-1),
     "made": put("made", value="\x1b[31m"),
     "parts": put("parts", value=[1]),
     "ignored": put("ignored", value="id"),

@@ -240,9 +240,6 @@ def test_a_pair_has_a_statistic_for_each_scale():
         assert sorted(where) == list(range(sketch.first_product, sketch.n_features))
         for lens in lenses:
             assert lens.gains.sum(axis=0).tolist() == [scale**2 for scale in scales]
-        broad = pair_lenses(sketch, units, broad=True)
-        assert [len(lens.where) for lens in broad] == [4] * len(broad)
-        assert [lens.gains.shape for lens in broad] == [(4, 1)] * len(broad)
     # Scores of categories are of no order: they count together.
     mixed = a_map(np.column_stack([np.arange(300) % 3, rng.normal(size=300)]), categorical=(0,))
     units = CellUnits(np.zeros((2, mixed.n_features), np.float32), np.ones(mixed.n_features))

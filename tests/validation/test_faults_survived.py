@@ -18,7 +18,6 @@ import pytest
 
 import nosplit
 from nosplit import TwoSampleAccumulator, load_accumulator, load_profile, two_sample_test
-from nosplit.engines.streams.adjacent import AdjacentAccumulator
 from nosplit.errors import FileError, InputError
 from nosplit.experiments.running import runner
 from nosplit.experiments.running.pool import WorkersDiedError
@@ -181,43 +180,6 @@ def test_ctrl_c_in_every_command(command, tmp_path, monkeypatch, capsys):
     assert ended.value.code == 130
     assert capsys.readouterr().err == "Stopped.\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv"]
-
-
-@pytest.mark.parametrize("command", ["accumulate a.csv b.csv", "merge s.json t.json"])
-def test_ctrl_c_while_a_state_is_written(command, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for name in "ab":
-        np.savetxt(f"{name}.csv", normal(30, 2), delimiter=",")
-    for name in ("s.json", "t.json"):
-        stream().save(name)
-    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", interrupted)
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(SystemExit) as ended:
-        nosplit.cli.main([*command.split(), "--out", "s.json", "--force"])
-    assert ended.value.code == 130
-    capsys.readouterr()
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
-
-
-def test_ctrl_c_while_a_result_is_made(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    stream().save("s.json")
-    before = Path("s.json").read_bytes()
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(AdjacentAccumulator, "result", interrupted)
-    with pytest.raises(SystemExit) as ended:
-        nosplit.cli.main(["result", "s.json", "--json"])
-    assert ended.value.code == 130
-    assert capsys.readouterr() == ("", "Stopped.\n")
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"s.json": before}
 
 
 @pytest.mark.parametrize("when", ["before", "while"])

@@ -15,7 +15,6 @@ from scipy.stats import binom
 
 from _reference import at_most, within
 from nosplit import Exact, two_sample_test
-from nosplit.data.likeness import Likeness
 from nosplit.datasets import MNIST, Blobs, DiffVar
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import two_sample_units
@@ -66,8 +65,7 @@ def exact_pvalues(x, y, pairs, seed, methods=EXACT):
 
 @pytest.mark.parametrize(("n", "m"), [(30, 30), (20, 45)])
 @pytest.mark.parametrize("pairs", ["linear", 3, "complete"])
-def test_shortcut_is_the_public_test(n, m, pairs, monkeypatch):
-    monkeypatch.setattr("nosplit.api.ways.pairs.likeness_of", lambda *_, **__: Likeness())
+def test_shortcut_is_the_public_test(n, m, pairs):
     rng = np.random.default_rng(n)
     x, y = rng.normal(size=(n, 1)), rng.normal(size=(m, 1))
     options = {"kernels": recipe, "pairs": pairs, "calibration": Exact(flips=FLIPS), "rng": 3}

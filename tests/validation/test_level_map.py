@@ -21,10 +21,13 @@ SOME = {
     "k_sample, default: log-normal, 50, p = 2": 10,
     "columns, default: category 5 %, 50, p = 2": 20,
     "witness, means: clusters, 50, p = 2": 20,
-    "mean, symmetric: AR(0.3), 20, p = 1": 100,
-    "mean, symmetric: AR(0.9), 60, p = 1": 20,
-    "two_sample, paired: AR(0.5), 20, p = 1": 60,
-    "independence, default: time and AR(0.9), 40": 15,
+    "two_sample, groups: 6 v 3 rows each, 30 v 30 groups": 10,
+    "mean, symmetric, series: AR(0.3), 100, p = 1": 100,
+    "mean, symmetric, series: AR(0.9), 400, p = 1": 20,
+    "two_sample, paired, series: AR(0.5), 100, p = 1": 30,
+    "two_sample, series: AR(0.5), 100, p = 1": 15,
+    "independence, series: AR(0.9), 200, p = 1": 10,
+    "columns, series: AR(0.3), 100, p = 1": 15,
     "independence, default: ties, 50": 20,
     "goodness_of_fit, default: gamma(1.2), 10, p = 1": 4,
     "mean, default: 1 - exponential, 350, d = 7": 8,
@@ -62,7 +65,7 @@ def test_cells_above_are_told_quiet_or_not():
 
 
 def test_series_are_judged_by_all_trials():
-    cell = GRID["mean, symmetric: AR(0.3), 20, p = 1"]
+    cell = GRID["mean, symmetric, series: AR(0.3), 100, p = 1"]
     # Few stayed quiet, all of them rejected: 2 of 100 in all.
     few = Count(trials=60, refused=40, quiet=2, rejected=[2, 0, 0], quietly=[2, 0, 0])
     assert above([cell], {cell.name: few}) == []

@@ -6,7 +6,6 @@ All of these were found by `benchmarks.fuzz`.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,6 @@ from nosplit.data.tables.fit_encoding import robust_scale
 from nosplit.kernels.derived.eigenbases import default_eigenbases
 from nosplit.methods.normal.laws import Flips
 from nosplit.sketch.maps import spread_of
-from nosplit.sketch.order import blocks_alike
-from nosplit.sketch.units import CellUnits, Lens
 
 
 @pytest.fixture(autouse=True)
@@ -88,11 +85,11 @@ def test_evidence_without_bounds():
     assert law.isf(0.75) == 1.0
 
 
-@pytest.mark.parametrize("dependent", [False, True])
-def test_scores_that_overflow(dependent):
+@pytest.mark.parametrize("series", [False, True])
+def test_scores_that_overflow(series):
     x = normal(60, 2)
     with pytest.raises(InputError, match="`score` must be below"):
-        goodness_of_fit_test(x, 1e200 * x, dependent=dependent)
+        goodness_of_fit_test(x, 1e200 * x, series=series)
 
 
 def test_labellings_that_overflow():
@@ -107,21 +104,6 @@ def test_two_variables_that_overflow(size):
     x, y = size * normal(2, 12, 1)
     with pytest.raises(InputError, match="not finite"):
         nosplit.independence_test(x, y, calibration=Exact(19))
-
-
-def test_blocks_alike_in_any_unit():
-    """Sixth powers of small numbers were 0, which was divided by, and their squares 0 a p of 1."""
-    alike = np.repeat(normal(8, 3), 8, axis=0) + normal(64, 3)
-    lens = Lens(slice(0, 3), np.ones(3), np.ones((3, 1)))
-
-    def found(size):
-        return blocks_alike(
-            [(CellUnits(alike.astype(np.float32), None), [replace(lens, axes=size * lens.axes)])]
-        )
-
-    assert found(1.0) < 1e-3
-    assert found(1e-60) == pytest.approx(found(1.0))
-    assert found(1e-100) == pytest.approx(found(1.0))
 
 
 @pytest.mark.parametrize(

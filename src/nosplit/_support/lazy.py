@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 from nosplit.errors import InputError
 
-__all__ = ["extra", "special"]
+__all__ = ["extra", "has_arrow", "special"]
 
 
 class _Special(ModuleType):
@@ -41,3 +42,8 @@ def extra(module: str, name: str) -> Any:
             f"`{module}` is needed for this, and cannot be imported ({error}). "
             f"Install it with: pip install 'nosplit[{name}]'"
         ) from error
+
+
+def has_arrow() -> bool:
+    """Whether pyarrow can be imported."""
+    return find_spec("pyarrow") is not None

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.changes import Change, change_of_pair
 from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, check_rng
-from nosplit._support.warn import warn
+from nosplit.api.two_sample import two_sample_test
 from nosplit.api.ways.against_profile import is_profile
 from nosplit.api.ways.columns import MOST_ROWS, Looked, look_at_columns
-from nosplit.data.changes import column_changes
 from nosplit.data.options import AUTO, Options, by_policy
-from nosplit.engines.changes import changes_in_bins
+from nosplit.designs.asked import check_series
+from nosplit.engines.changes import SomeColumns, changes_in_bins
 from nosplit.engines.columns import rank_columns
 from nosplit.errors import InputError
-from nosplit.inference.calibrations import MOST_DRAWS
+from nosplit.inference.calibrations import MOST_DRAWS, Exact
+from nosplit.inference.change import Change, change_of_pair
 from nosplit.inference.columns.results import ColumnTests, tests_of
 
 __all__ = ["column_tests"]
@@ -37,15 +37,15 @@ def column_tests(
     nan_policy: str = "auto",
     columns: Any = None,
     exclude: Any = None,
+    series: bool | int = False,
     workers: int | None = None,
     progress: bool = False,
 ) -> ColumnTests:
     """Test every column of two samples for a difference of its distribution.
 
     A column is seen by its distribution function (Anderson-Darling), by fine bins and by scores
-    of place and spread; of categories their frequencies. P-values are exact over the
-    draws if rows are independent, and those of x and of y may change places under H₀, as in
-    `two_sample_test`; those of few rows allow for a series, as there. They are adjusted for all
+    of place and spread; of categories their frequencies. P-values are exact for independent
+    rows, as in `two_sample_test`. They are adjusted for all
     columns by step-down max-T over the same draws (Westfall and Young), which gains where columns
     depend on one another; by Holm; and by Benjamini and Hochberg.
 
@@ -70,6 +70,8 @@ def column_tests(
         "auto": compare it in tables, with a note in the result; an error in arrays.
     columns, exclude : names of columns, optional
         Compare these only, or all but these; positions for arrays.
+    series : bool or int, default False
+        Whether rows are in time order: blocks of rows are permuted, as in `two_sample_test`.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -98,6 +100,15 @@ def column_tests(
     if check_int(draws, "draws", least=19) > MOST_DRAWS:
         raise InputError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}.")
     generator = check_rng(rng)
+    if check_series(series) is not False:
+        if pairs_of_columns:
+            raise InputError("`series` does not go with pairs_of_columns=True.")
+        options = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
+        exact = Exact(draws)
+        result = two_sample_test(
+            x, y, series=series, calibration=exact, rng=generator, workers=workers, **options
+        )
+        return result.column_tests(alpha)
 
     def attempt(policy: str) -> Looked:
         options = Options.of(None, columns, exclude, policy)
@@ -115,11 +126,6 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
     columns, names = seen.columns, seen.names
     ranked = rank_columns(columns.look, alpha, draws, workers)
     pvalues, adjusted = ranked.pvalues, ranked.adjusted
-    if seen.doubt is not None:
-        pvalues = seen.doubt.pvalues(pvalues)
-        adjusted = seen.doubt.pvalues(adjusted)
-    for category, text in seen.caveats:
-        warn(text, category)
     rows = tests_of(
         [tuple(names[j] for j in which) for which in columns.which],
         ranked.statistics,
@@ -127,24 +133,25 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
         adjusted,
         ranked.draws,
         _changes(seen),
+        seen.separations,
     )
     if seen.samples is not None:
         few = seen.n_rows <= 2 * MOST_ROWS
         near = [r.name for r in rows if len(r.columns) == 1 and (few or r.bh <= LOOSEST)]
-        found = column_changes(*seen.samples, near)
-        rows = tuple(replace(r, change=found.get(r.name, r.change)) for r in rows)
+        both = SomeColumns.of(*seen.samples, near)
+        rows = tuple(replace(r, change=both.change(r.name)) if r.name in near else r for r in rows)
     return ColumnTests(
         rows,
         alpha,
         draws,
         ranked.most,
-        seen.calibration,
+        "exact",
         seen.n_used,
         seen.n_rows - seen.n_used,
         tuple(f"{c.__name__}: {text}" for c, text in seen.caveats),
         () if seen.encoding is None else seen.encoding.notes,
         seen.reference,
-        seen.doubt,
+        1.0 / seen.relabellings,
     )
 
 
@@ -156,4 +163,5 @@ def _changes(seen: Looked) -> Sequence[Change]:
     pairs = [which for which in columns.which if len(which) == 2]
     alike = (columns.dependence.get(which) for which in pairs)
     turned = (a if a is None or not seen.turned else a[::-1] for a in alike)
-    return [*single, *(change_of_pair(a) for a in turned)]
+    rows = [int(own) for own in counts.sum(axis=1) / len(columns.bins)]
+    return [*single, *(change_of_pair(a, rows) for a in turned)]

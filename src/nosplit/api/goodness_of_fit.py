@@ -8,19 +8,24 @@ from typing import Any
 from nosplit._support.checks import (
     Seed,
     check_flags,
-    check_int,
     check_rng,
 )
 from nosplit.api.ways.scored import ScoredSample
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options
-from nosplit.designs.asked import Asked, left_to_library
+from nosplit.designs.asked import (
+    Asked,
+    DesignLabels,
+    check_series,
+    left_to_library,
+    no_series,
+)
 from nosplit.engines.devices import fit_on_device, lies_on_device
 from nosplit.engines.files.goodness_of_fit import fit_of_file
 from nosplit.families.fitting import SteinKernels
 from nosplit.inference.calibrations import Exact, Wild
-from nosplit.inference.limits import as_method
+from nosplit.inference.planning.limits import as_method
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method
 from nosplit.models.scores import Score, as_model
@@ -44,10 +49,9 @@ def goodness_of_fit_test(
     scale: str | bool | None = None,
     columns: Any = None,
     exclude: Any = None,
+    series: bool | int = False,
     workers: int | None = None,
     progress: bool = False,
-    dependent: bool = False,
-    thin: int = 1,
     device: Any = None,
 ) -> TestResult:
     """Test whether a sample comes from a model that is known by its score.
@@ -96,19 +100,16 @@ def goodness_of_fit_test(
         as it is, always. None: no.
     columns, exclude : names of columns, optional
         Columns to look at, in the order of the model's, or to leave out; positions for arrays.
+    series : bool or int, default False
+        Whether rows are in time order and depend on their neighbours, as the states of a Markov
+        chain do. Blocks of consecutive rows then have random signs, which is right in the limit; an
+        int sets their length. All pairs of rows must fit the budget. By default rows are
+        independent: if neighbouring rows are alike, `warnings` of the result says so, and the
+        p-value does not change.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
         Show a progress bar on the terminal.
-    dependent : bool
-        Whether rows are the output of a Markov chain, in its order. Without it, rows that depend on
-        those before them are thinned, with a warning; where few rows only may, p allows for that,
-        as in `two_sample_test`. With it, blocks of six correlation times or more are the units,
-        with random signs of their own (right in the limit), and rows are thinned inside them; a
-        warning says where the chain is too short for that. With calibration="asymptotic" pairs are
-        (i, n/2 + i), and Σ comes from batch means.
-    thin : int
-        Use every `thin`-th row only.
     device : str or torch.device, optional
         Where sketches are made: "cuda" moves rows to a GPU. Those of tensors are made where they
         lie, with a score that takes tensors; few rows are compared in memory. Needs
@@ -130,14 +131,19 @@ def goodness_of_fit_test(
     >>> res.reject(0.05), res.calibration
     (True, 'wild')
     """
-    check_flags(shuffle=shuffle, progress=progress, dependent=dependent)
+    check_flags(shuffle=shuffle, progress=progress)
     score, generator = read_if_path(as_model(score)), check_rng(rng)
     options = Options.of(scale, columns, exclude, nan_policy)
-    asked = Asked(options, kernels, as_method(method), pairs, calibration, budget, shuffle)
-    every_row = check_int(thin, "thin", least=1) == 1 and not dependent
+    labels = DesignLabels(series=check_series(series))
+    asked = Asked(
+        options, kernels, as_method(method), pairs, calibration, budget, shuffle, labels=labels
+    )
+    in_order = labels.series is not False
+    if in_order and device is not None:
+        no_series(series, "on a device")
 
     def answer() -> TestResult:
-        if every_row and is_path(x):
+        if is_path(x) and not in_order:
             source = open_source(x)
             found = fit_of_file(
                 source, score, asked, rng=generator, workers=workers, progress=progress
@@ -145,14 +151,14 @@ def goodness_of_fit_test(
             if found is not None:
                 return found
         rows = read_if_path(x)
-        if every_row and (device is not None or lies_on_device(rows)):
+        if not in_order and (device is not None or lies_on_device(rows)):
             found = fit_on_device(rows, score, asked, rng=generator, workers=workers, device=device)
             if found is not None:
                 return found
-        sample = ScoredSample.read(rows, score, asked, thin, dependent)
-        test = sample.test_chain if dependent else sample.test_independent
+        sample = ScoredSample.read(rows, score, asked)
+        test = sample.test_series if in_order else sample.test_independent
         return test(generator, workers, progress)
 
     how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, scale, columns, exclude) and nan_policy == "raise"
-    return replace(answer(), automatic=automatic and every_row and budget == 1.0)
+    return replace(answer(), automatic=automatic and not in_order and budget == 1.0)

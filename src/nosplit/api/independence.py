@@ -10,13 +10,14 @@ from nosplit.api.ways.observations import UNIT_SIZE, VariablesInMemory
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
-from nosplit.designs.asked import Asked, left_to_library
+from nosplit.designs.asked import Asked, check_series, left_to_library, no_series
 from nosplit.designs.labels import label_policy
 from nosplit.engines.devices import independence_on_device, lies_on_device
 from nosplit.engines.files.independence import independence_of_files
+from nosplit.errors import InputError
 from nosplit.families.fitting import TensorKernels
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
+from nosplit.inference.planning.limits import as_method
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
@@ -40,6 +41,7 @@ def independence_test(
     columns: Any = None,
     exclude: Any = None,
     strata: Any = None,
+    series: bool | int = False,
     workers: int | None = None,
     progress: bool = False,
     unit_size: int = UNIT_SIZE,
@@ -67,13 +69,9 @@ def independence_test(
         As in `two_sample_test`: pairs of units. "sketch": sums over the units of cells, for every
         shift of y, which "auto" takes where all pairs do not fit the budget.
     calibration : Exact or name
-        "exact" (y permuted), "asymptotic" (closed form) or "auto". Exact over the
-        draws if the pairs of one variable, x or y, are independent of each other under H₀. Where
-        rows of both depend on those before them, rows far apart are used alone; the result is then
-        approximate, its calibration is "thinned", and there is a `DependentRowsWarning`. Where few
-        rows of both only may, p allows for that, as in `two_sample_test`. Of a variable in
-        ascending or descending order, time, say, the other one decides: rows that are independent
-        and were sorted by it are better shuffled first.
+        "exact" (y permuted), "asymptotic" (closed form) or "auto". Exact if the rows of one
+        variable, x or y, are independent. If neighbouring rows of both are alike, `warnings` of the
+        result says so.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -86,8 +84,11 @@ def independence_test(
         all.
     strata : str, or sequence, optional
         The name of a column of x or of y, which is then no part of it, or a label of every
-        observation. y changes places inside strata only: the test is of independence given the
+        observation. y is permuted inside strata only: the test is of independence given the
         stratum, exact. Strata of one observation are left out.
+    series : bool or int, default False
+        Whether rows are in time order and depend on their neighbours. Blocks of rows of y are
+        permuted; an int sets their length. For arrays and tables of a few hundred rows.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
@@ -116,6 +117,9 @@ def independence_test(
     """
     check_flags(shuffle=shuffle, progress=progress)
     generator, chosen = check_rng(rng), as_method(method)
+    declared = check_series(series)
+    if declared is not False and strata is not None:
+        raise InputError("`series` does not go with strata=.")
 
     def asked(policy: str) -> Asked:
         options = Options.of(scale, columns, exclude, policy)
@@ -128,21 +132,24 @@ def independence_test(
         )
 
     def answer() -> TestResult:
-        if strata is None and is_path(x) and is_path(y):
+        if strata is None and not declared and is_path(x) and is_path(y):
             found = by_policy(nan_policy, in_passes, generator)
             if found is not None:
                 return found
         given, policy = (read_if_path(x), read_if_path(y)), label_policy(nan_policy)
-        if strata is None and (device is not None or lies_on_device(*given)):
+        if declared and device is not None:
+            no_series(declared, "on a device")
+        elif strata is None and (device is not None or lies_on_device(*given)):
             found = independence_on_device(
                 *given, asked(policy), unit_size, rng=generator, workers=workers, device=device
             )
             if found is not None:
                 return found
         data = by_policy(
-            nan_policy, lambda own: VariablesInMemory.read(given, asked(own), strata, policy)
+            nan_policy,
+            lambda own: VariablesInMemory.read(given, asked(own), strata, policy, declared),
         )
-        return data.far_apart().test(unit_size, generator, workers, progress)
+        return data.test(unit_size, generator, workers, progress)
 
     how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, nan_policy, scale, columns, exclude, strata)

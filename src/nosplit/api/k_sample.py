@@ -16,7 +16,7 @@ from nosplit.designs.several.result import KSampleResult
 from nosplit.designs.several.testing import SampleTests, compare_samples
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
+from nosplit.inference.planning.limits import as_method
 from nosplit.kernels.defaults.recipes import Kernels, asked_for
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing
@@ -48,11 +48,7 @@ def k_sample_test(
     """Test whether several samples all come from one distribution, and which of them differ.
 
     The overall test permutes the labels of all rows, and is exact over those draws if rows are
-    independent. Where they depend on those before them, one in so many is used that these do not;
-    the result is then approximate, its calibration is "thinned", and there is a
-    `DependentRowsWarning`. Samples of twenty rows and more of which that would leave one are
-    refused. Where few rows only may depend on those before them, p allows for that, as in
-    `two_sample_test`.
+    independent.
 
     Every pair of samples is then compared, or every sample with a control, each by draws that
     exchange these two samples only. p-values are adjusted so that the probability of naming any two
@@ -105,7 +101,7 @@ def k_sample_test(
             return several_samples(samples, options)
         return _split(samples, labels, options, label_policy(nan_policy))
 
-    data = by_policy(nan_policy, read).far_apart()
+    data = by_policy(nan_policy, read)
     first = None if control is None else _control(control, data.names)
     _check_number(len(data.names), first, follow_up)
     named, seed = asked_for(kernels), new_key(generator)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,14 +17,13 @@ from nosplit._support.checks import (
     resolve,
 )
 from nosplit._support.types import Array
-from nosplit.data.likeness import likeness_of
-from nosplit.data.serial import correlated_rows
-from nosplit.designs.order import in_their_order
+from nosplit.data.series import block_length, check_rows
+from nosplit.designs.asked import check_series
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.bootstrap import BOOTSTRAP, CAUTIOUS
-from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.limits import Limits, as_method, check_naive, settle
+from nosplit.inference.calibrations import ASYMPTOTIC, SERIES, Exact, resolve_calibration
 from nosplit.inference.outcome import Outcome, Tested, to_result
+from nosplit.inference.planning.limits import Limits, as_method, check_naive, settle
 from nosplit.inference.questions import MEAN, NORMAL
 from nosplit.inference.result import TestResult
 from nosplit.inference.rows import test_rows
@@ -43,6 +44,7 @@ def mean_test(
     method: Method | str = "auto",
     calibration: Exact | str = "auto",
     symmetric: bool = False,
+    series: bool | int = False,
     rng: Seed = 0,
     shuffle: bool = True,
 ) -> TestResult:
@@ -52,9 +54,7 @@ def mean_test(
     do, such as the differences of a classifier's logits or of features. With `symmetric=True` the
     test is exact when every row has the law of its negative under the null, given the others, on
     average over the random flips. Without it there is no exact test of a mean: the level is right
-    in the limit, and a warning says where rows are too few or too skewed for that. Where rows may
-    depend on those before them, p allows for that, or blocks of rows count by their means, as in
-    `two_sample_test`.
+    in the limit, and a warning says where rows are too few or too skewed for that.
 
     Parameters
     ----------
@@ -69,6 +69,9 @@ def mean_test(
         bootstrap where rows are skewed, or the cautious one where they are few or very skewed.
     symmetric : bool
         Whether rows have the same law as their negatives under the null.
+    series : bool or int, default False
+        Whether rows are in time order and depend on their neighbours. Means of blocks of rows then
+        take the place of rows; an int sets the length of blocks.
     rng : int or Generator
         Source of the flips and of the split.
     shuffle : bool
@@ -105,23 +108,28 @@ def mean_test(
     names = tuple(f"base {i}" for i in range(values.shape[1]))
     shuffled = check_flag(shuffle, "shuffle")
 
-    def in_blocks(block: int) -> Tested:
-        rows = _block_means(values, block)
-        if shuffled:
-            rows = rows[generator.permutation(len(rows))]
-        return Tested(test_rows(rows, chosen, kind, generator), names, len(rows), len(values))
+    rows = values
+    caveats = check_rows(values)
+    if declared := check_series(series):
+        length = block_length(values) if declared is True else declared
+        rows, caveats = _block_means(values, length), []
+    order = generator.permutation(len(rows)) if shuffled else np.arange(len(rows))
+    outcome = test_rows(rows[order], chosen, kind, generator).noting(caveats)
+    if declared and outcome.calibration == "exact":
+        outcome = replace(outcome, calibration=SERIES)
+    n_used = len(values) if rows is values else len(rows) * (len(values) // len(rows))
+    return Tested(outcome, names, len(rows), n_used).result(MEAN, len(values))
 
-    lag, likeness = correlated_rows(values), likeness_of(values, along=False)
-    return in_their_order(in_blocks, (len(values),), lag, likeness).result(MEAN, len(values))
 
-
-def _block_means(values: Array, block: int) -> Array:
-    """Means of blocks of rows that follow one another, two of them at least."""
-    if block == 1:
-        return values
-    starts = np.arange(max(2, len(values) // block)) * min(block, len(values) // 2)
-    counts = np.diff(np.append(starts, len(values)))
-    return np.asarray(np.add.reduceat(values, starts, axis=0) / counts[:, None])
+def _block_means(values: Array, length: int | None) -> Array:
+    """Means of blocks of consecutive rows; rows beyond the last whole block are left out."""
+    blocks = 0 if length is None else len(values) // length
+    if length is None or blocks < 2:
+        raise InputError(
+            "`h` has too few rows for blocks that are longer than the dependence between rows. Use "
+            "more rows, or series= with a smaller length of blocks."
+        )
+    return np.asarray(values[: blocks * length].reshape(blocks, length, -1).mean(axis=1))
 
 
 def joint_normal_test(

@@ -10,11 +10,11 @@ from nosplit.designs.asked import check_exchange
 from nosplit.errors import InputError
 from nosplit.families.fitting import stein_kernels
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import HsicSizes, Sizes, sizes_of
 from nosplit.inference.planning.designs import PlannedDesign
 from nosplit.inference.planning.goodness_of_fit import SteinSizes, plan_rows
+from nosplit.inference.planning.limits import as_method
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.kernels.derived.tensor import TensorBank, default_tensors

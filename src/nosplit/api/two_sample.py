@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from nosplit._support.checks import Seed, check_flags, check_rng
-from nosplit._support.warn import unwarned
+from nosplit.api.ways.against_profile import policy_of
 from nosplit.api.ways.call import Call, answer
-from nosplit.api.ways.witness import check_witness, policy_of, with_witness
 from nosplit.data.options import Options, by_policy
 from nosplit.designs.asked import Asked, DesignLabels, left_to_library
-from nosplit.designs.order import MORE_DRAWS, wants_more_draws
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
+from nosplit.inference.planning.limits import as_method
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels, asked_for
 from nosplit.methods import Method
@@ -42,9 +38,9 @@ def two_sample_test(
     paired: bool = False,
     strata: Any = None,
     groups: Any = None,
+    series: bool | int = False,
     workers: int | None = None,
     progress: bool = False,
-    witness: Any = None,
     device: Any = None,
 ) -> TestResult:
     """Test whether two samples come from the same distribution.
@@ -73,7 +69,7 @@ def two_sample_test(
         that a name or a callable stands for; kernels that are given are used as they are. With
         the default, all pairs and exact calibration, single columns and kernels with flattened
         spectra (`Spectral`) are looked at, too; what columns show is in `by_column`, pairs of
-        columns that differ in `by_pair`, and distances from the middle in `by_distance`.
+        columns that differ in `by_pair`, and distances from the middle in `distance`.
     method : Method or name
         "ost", "nonnegative", "wald", "best", "split", "chibar", "naive" or "adaptive".
         "auto": adaptive where calibration is exact, OST elsewhere.
@@ -82,16 +78,10 @@ def two_sample_test(
         or "auto". For large files "sketch", or "adjacent" and "linear" with a closed form, for
         which rows must be in random order.
     calibration : Exact or name
-        "exact" (random flips), "asymptotic" (closed form, as in the paper) or "auto". Exact over
-        the draws if rows are independent, and those of x and of y may change places under H₀.
-        Where rows depend on those before them, blocks of rows are swapped whole; the result is then
-        approximate, its calibration is "blocks", and there is a `DependentRowsWarning`. Few rows do
-        not show whether they are a series. Up to 1,000 of them are looked at, and p allows for what
-        they may be, by how much they are like those next to them (`doubt` of the result): it is
-        larger then, and calibration is "approximate" where a series is likelier than it was before
-        rows were looked at. Who knows that rows are independent has `pvalue_if_independent`. Up to
-        240 rows, but for pairs, that 999 draws could not reject at .05 are tested with 9,999 where
-        hardly any of the first shows as much.
+        "exact" permutes the rows; "asymptotic" uses the closed form of the paper; "auto" chooses.
+        The exact p-value is exact for independent rows, whatever their order. If neighbouring rows
+        are alike, as in a time series, `warnings` of the result says so; the p-value does not
+        change.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator
@@ -112,20 +102,21 @@ def two_sample_test(
         two are swapped inside pairs, which is exact when pairs are exchangeable under the null;
         when only their two distributions are equal, it holds for large samples.
     strata : str, or pair of sequences, optional
-        The name of a column of both tables, or labels of the rows of x and of y. Rows change places
+        The name of a column of both tables, or labels of the rows of x and of y. Rows are permuted
         inside strata only, so that differences which the strata explain are not found. Strata with
         rows of one sample only are left out.
     groups : str, or pair of sequences, optional
         Likewise, for rows that are not independent: of a patient, a session, a machine. Groups
-        count by the mean of their features, and change places as a whole; where a group has rows of
-        both samples, these are swapped inside it. `design` of the result says what was exchanged.
+        are represented by the mean of their features and are permuted with groups of the same size;
+        sizes are made equal by leaving out rows at random. If a group has rows of both samples,
+        these are swapped inside it. `design` of the result says what was permuted.
+    series : bool or int, default False
+        Whether rows are in time order and depend on their neighbours. Blocks of rows are permuted;
+        an int sets their length. With `paired=True`, x[i] and y[i] are of the same time.
     workers : int, optional
         Threads; all cores by default. The result does not depend on it.
     progress : bool
         Show a progress bar on the terminal.
-    witness : classifier or regressor, optional
-        An estimator that takes part, by `witness_test` on the same rows; the p-value is twice the
-        smaller of both.
     device : str or torch.device, optional
         Where to compute: "cuda" moves rows and files to a GPU. Tensors are compared where they
         lie by default. Needs `nosplit[torch]`.
@@ -160,23 +151,16 @@ def two_sample_test(
     (2000, True)
     """
     check_flags(shuffle=shuffle, progress=progress, paired=paired)
-    labels = DesignLabels.of(strata, groups, nan_policy, paired=paired)
-    check_witness(witness, x, y, designed=paired or labels.given)
+    labels = DesignLabels.of(strata, groups, nan_policy, paired=paired, series=series)
     generator, named, chosen = check_rng(rng), asked_for(kernels), as_method(method)
 
-    def attempt(policy: str, more: bool = False) -> TestResult:
+    def attempt(policy: str) -> TestResult:
         options = Options.of(scale, columns, exclude, policy)
-        how: tuple[Any, Any] = ("complete", MORE_DRAWS) if more else (pairs, calibration)
-        asked = Asked(options, named, chosen, *how, budget, shuffle, paired, labels)
+        asked = Asked(options, named, chosen, pairs, calibration, budget, shuffle, paired, labels)
         return answer(Call(x, y, asked, generator, workers, progress, device))
 
-    policy, before = policy_of(nan_policy, x, y), deepcopy(generator)
-    result = by_policy(policy, attempt, generator)
-    if isinstance(calibration, str) and wants_more_draws(result):
-        generator.bit_generator.state = before.bit_generator.state
-        with unwarned():
-            result = by_policy(policy, partial(attempt, more=True), generator)
-    picks = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
-    automatic = left_to_library(named, method, pairs, calibration, scale, witness, *picks.values())
-    result = replace(result, automatic=automatic and budget == 1.0)
-    return with_witness(result, witness, x, y, generator, picks)
+    result = by_policy(policy_of(nan_policy, x, y), attempt, generator)
+    automatic = left_to_library(
+        named, method, pairs, calibration, scale, nan_policy, columns, exclude
+    )
+    return replace(result, automatic=automatic and budget == 1.0)

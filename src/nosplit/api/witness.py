@@ -12,16 +12,12 @@ from nosplit._support.checks import Seed, check_int, check_rng
 from nosplit._support.estimators import check_estimator, learned_from, row_scores
 from nosplit._support.lazy import extra, special
 from nosplit._support.types import Array, Index
-from nosplit._support.warn import warn
 from nosplit.api.ways.witness_result import WitnessFold, WitnessResult
 from nosplit.data.files.whole import read_if_path
-from nosplit.data.likeness import doubt_of, likeness_of, rows_apart
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, two_samples
-from nosplit.data.serial import correlated_rows
-from nosplit.errors import Caveat, InputError
-from nosplit.inference.caveats import perhaps_dependent, thinned_rows
-from nosplit.methods.normal.doubt import Doubt
+from nosplit.data.series import check_rows
+from nosplit.errors import InputError
 
 __all__ = ["witness_test"]
 
@@ -53,8 +49,7 @@ def witness_test(
     and those of x and of y may change places under H₀. Each p-value is uniform given those before,
     so that they combine to one exact p-value. With five folds four fifths of the rows are tested,
     and the last estimator learns from four fifths; a split into halves learns from one and tests
-    the other. Where few rows may depend on those before them, p allows for that, as in
-    `two_sample_test`.
+    the other.
 
     Parameters
     ----------
@@ -108,51 +103,21 @@ def witness_test(
         check_estimator(estimator)
         rows = _as_given(x, y, data, columns is None and exclude is None)
     n, m = data.shape[:2]
-    step, doubt, caveats = _apart(data)
-    if step > 1:
-        folds = max(2, min(folds, min(n, m) // step // FEWEST))
+    caveats = check_rows(*data.rows)
     dealt = [
-        _rows_of_folds(np.arange(0, size, step), folds, name, generator)
+        _rows_of_folds(np.arange(size), folds, name, generator)
         for size, name in ((n, "x"), (m, "y"))
     ]
     parts = [(a, n + b) for a, b in zip(*dealt, strict=True)]
     tested = [_test_fold(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
     statistic = sum(-f.weight * float(special.ndtri(f.pvalue)) for f in tested)
-    log_pvalue = float(special.log_ndtr(-statistic))
-    if doubt is not None:
-        log_pvalue = float(doubt.log_pvalues(log_pvalue))
-    for category, text in caveats:
-        warn(text, category)
     return WitnessResult(
         statistic,
-        log_pvalue,
+        float(special.log_ndtr(-statistic)),
         tuple(tested),
         type(estimator).__name__,
         sum(len(part) for both in dealt for part in both),
         tuple(f"{category.__name__}: {text}" for category, text in caveats),
-        doubt,
-    )
-
-
-def _apart(data: Samples) -> tuple[int, Doubt | None, list[Caveat]]:
-    """One in so many rows is used where they depend on those before them; and words on that.
-
-    Where they only may, all are, and it is said what they may be.
-    """
-    rows, least = data.rows, min(data.shape[:2])
-    lag, likeness = max(map(correlated_rows, rows)), likeness_of(*rows)
-    if not lag:
-        doubt = doubt_of(likeness)
-        if doubt is None or not likeness.suspected:
-            return 1, doubt, []
-        return 1, doubt, [perhaps_dependent(doubt)]
-    step = rows_apart(lag, likeness, n=least, fewest=1)
-    if least // step >= 2 * FEWEST:
-        return step, None, [thinned_rows("Rows", lag, step)]
-    raise InputError(
-        "`x` and `y` have rows that depend on those before them, and only "
-        f"one in {step} might not: of {least} that leaves too few for a witness, which takes rows "
-        "to be independent. two_sample_test exchanges blocks of rows."
     )
 
 
@@ -220,7 +185,8 @@ def _as_given(x: Any, y: Any, data: Samples, whole: bool) -> Any:
     """The pooled rows as an estimator sees them: x first, then y."""
     kinds = {type(value).__module__.partition(".")[0] for value in (x, y)}
     if whole and kinds == {"pandas"} and x.ndim == y.ndim == 2 and not data.left_out:
-        pandas = extra("pandas", "tables")
+        import pandas
+
         return pandas.concat([x, y[list(x.columns)]], ignore_index=True)
     return _numbered_rows(data)
 

@@ -19,7 +19,6 @@ from nosplit.cli.questions.independence import independence
 from nosplit.cli.questions.k_sample import ksample
 from nosplit.cli.questions.two_sample import compare
 from nosplit.cli.shared.ending import ERROR, finished, guarded, tolerant
-from nosplit.cli.streams import accumulate_command, merge, result
 from nosplit.experiments.command import reproduce
 
 __all__ = ["app", "main"]
@@ -53,9 +52,6 @@ for command in (
     calibrate,
     profile_command,
     monitor_command,
-    accumulate_command,
-    merge,
-    result,
     demo,
     plan_command,
     reproduce,

@@ -142,21 +142,12 @@ def calibrate(
     ref: Annotated[str, typer.Argument(metavar="REF", help="One sample, one row each.")],
     cur: Annotated[str, typer.Argument(metavar="CUR", help="The other, the same columns.")],
     trials: Annotated[int, typer.Option(help="Null samples to test.", min=1)] = 1000,
-    seeds: Annotated[
-        int,
-        typer.Option(help="Repeat the test itself with so many seeds, and orders of rows.", min=0),
-    ] = 0,
     alpha: opt.Alpha = 0.05,
     method: opt.Method = "auto",
     pairs: opt.Pairs = "auto",
     calibration: Annotated[
-        str | None,
-        typer.Option(
-            help="auto, exact or asymptotic. By default the closed form is checked, and --seeds "
-            "repeats the test as `nosplit test` does it.",
-            metavar="NAME",
-        ),
-    ] = None,
+        str, typer.Option(help="auto, exact or asymptotic (closed form).", metavar="NAME")
+    ] = "asymptotic",
     kernels: opt.Kernels = "default",
     budget: opt.Budget = 1.0,
     seed: opt.Seed = 0,
@@ -178,6 +169,7 @@ def calibrate(
         "kernels": kernels,
         "method": method,
         "pairs": parse_pairs(pairs),
+        "calibration": calibration,
         "budget": budget,
         "columns": columns,
         "exclude": exclude,
@@ -188,19 +180,14 @@ def calibrate(
         "groups": groups,
         "workers": workers,
     }
-    checked = {**options, "calibration": calibration or "asymptotic"}
-    repeated = {**options, "calibration": calibration or "auto"}
     with said_of(x=ref, y=cur):
-        check = nosplit.calibration_check(ref, cur, trials=trials, rng=seed, **checked)
-        again = nosplit.seed_sensitivity(ref, cur, seeds=seeds, **repeated) if seeds else None
+        check = nosplit.calibration_check(ref, cur, trials=trials, rng=seed, **options)
     if as_json:
-        print_json({**check.to_dict(), "seeds": again and again.to_dict()})
+        print_json(check.to_dict())
     else:
         typer.echo(printable(f"{ref} and {cur}, merged"))
         typer.echo(check)
         typer.echo(text_histogram(check))
-        if again is not None:
-            typer.echo(again)
     if plot is not None:
         nosplit.plot_calibration(check).savefig(plot, dpi=150)
 

@@ -1,4 +1,4 @@
-"""The command `profile`, and `merge` for profiles."""
+"""The command `profile`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.printing import as_options, print_json
 from nosplit.cli.shared.targets import Force, check_out
 from nosplit.data.files.opening import said_of
-from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import asked_for
-from nosplit.sketch.saved.profiles import Profile
 
-__all__ = ["merge_profiles", "profile_command"]
+__all__ = ["profile_command"]
 
 
 def profile_command(
@@ -32,7 +30,8 @@ def profile_command(
     like: Annotated[
         str | None,
         typer.Option(
-            help="Take the recipe of another profile, so that both add up.", metavar="PROFILE"
+            help="Use the recipe of another profile, so that the two can be added or compared.",
+            metavar="PROFILE",
         ),
     ] = None,
     kernels: opt.Kernels = "default",
@@ -47,8 +46,8 @@ def profile_command(
 ) -> None:
     """Write a profile of a reference, to compare new samples with: sums over rows, and no row.
 
-    `nosplit test PROFILE NEW` compares a file with it. Profiles of several files or machines add
-    up with `nosplit merge`: make the first, and give it to the others as --like.
+    `nosplit test PROFILE NEW` compares a file with it. Profiles of several files can be added in
+    Python: make the first, and pass it to the others as --like.
     """
     check_out(out, force)
     with as_options(), said_of(reference=ref, like="--like"):
@@ -67,27 +66,6 @@ def profile_command(
             workers=workers,
         )
     made.save(out)
-    _report(made, out, as_json)
-
-
-def merge_profiles(files: list[str], out: str, as_json: bool) -> None:
-    """Add up profiles."""
-    total = nosplit.load_profile(files[0])
-    for file in files[1:]:
-        try:
-            total += nosplit.load_profile(file)
-        except nosplit.errors.FileError:
-            raise
-        except InputError as error:
-            raise InputError(
-                f"`{file}` cannot be added to `{files[0]}`. {error} On the command line: "
-                f"nosplit profile ... --like {files[0]}"
-            ) from error
-    total.save(out)
-    _report(total, out, as_json)
-
-
-def _report(made: Profile, out: str, as_json: bool) -> None:
     if as_json:
         print_json({"profile": out, **made.to_dict()})
         return

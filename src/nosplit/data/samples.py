@@ -14,7 +14,7 @@ from nosplit._support.checks import all_equal, check_finite, check_int, check_sa
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import MOST_COLUMNS
-from nosplit.data.files.whole import in_memory, is_small, read_if_path, some_rows
+from nosplit.data.files.whole import is_small, read_if_path, some_rows, two_in_memory
 from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.data.tables.encoding import Column, Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read, read_one, read_two, robust_scale
@@ -235,24 +235,24 @@ def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
     return x, y
 
 
-def in_hand(x: Any, y: Any, options: Options, *, all_rows: bool) -> tuple[Any, Any, Options]:
+def in_hand(x: Any, y: Any, *, all_rows: bool) -> tuple[Any, Any]:
     """Two samples as arrays or tables: files are read, of large ones a part, or none."""
     if is_path(x) and is_path(y):
         sources = open_source(x), open_source(y)
         if is_small(*sources):
-            return in_memory(*sources, options)
+            return two_in_memory(*sources)
         if all_rows:
             raise InputError(
                 "`paired`, `strata` and `groups` need all rows, and these files are too large to "
                 "be read whole. Read some pairs, strata or groups of them into tables first."
             )
         x, y = some_rows(x, y)
-    return read_if_path(x), read_if_path(y), options
+    return read_if_path(x), read_if_path(y)
 
 
 def read_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Samples:
     """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
-    x, y, options = in_hand(x, y, options, all_rows=paired)
+    x, y = in_hand(x, y, all_rows=paired)
     data = two_samples(x, y, options, paired=paired)
     x, y = check_samples(data.x, data.y)
     check_finite(x, "x")

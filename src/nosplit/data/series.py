@@ -24,7 +24,7 @@ __all__ = [
 
 # Rows that the check reads at most; of larger samples one row in so many, but no fewer than the
 # last, so that the check takes a small part of the time of any test.
-MAX_ROWS, ONE_IN, MIN_ROWS = 5_000, 200, 1_000
+MAX_ROWS, ONE_IN, MIN_ROWS = 5_000, 500, 1_000
 MAX_COLUMNS = 250
 # Rate at which the check warns of independent rows, over all columns of all samples.
 FALSE_ALARM_RATE = 1e-3
@@ -89,25 +89,26 @@ def _alike(autocorrelation: float, advice: str) -> Caveat:
 
 def _largest_autocorrelation(samples: Sequence[NDArray[Any]]) -> float | None:
     """Largest autocorrelation at lag 1 beyond the normal bound; None if there is none."""
-    some = [_checked_values(rows) for rows in samples]
+    some = [_values_read(rows) for rows in samples]
     columns = sum(rows.shape[1] for rows in some)
     if not columns:
         return None
     z = -float(special.ndtri(FALSE_ALARM_RATE / columns))
     largest = 0.0
     for rows in some:
-        values = _standardised(rows)
-        n = len(values)
+        values, n = _bounded(rows), len(rows)
+        squares = values * values
+        total = squares.sum(axis=0)
         # A column in which few values differ from the rest has no normal law.
-        fourth = np.einsum("ij,ij->j", values * values, values * values) / max(n, 1)
-        alike = np.einsum("ij,ij->j", values[:-1], values[1:]) / max(n, 1)
-        alike = alike[fourth * fourth * MIN_EXPECTED <= n]
+        fourth = np.einsum("ij,ij->j", squares, squares) * n
+        normal = (total > 0) & (fourth * fourth * MIN_EXPECTED <= total**4 * n)
+        alike = np.einsum("ij,ij->j", values[:-1], values[1:])[normal] / total[normal]
         if len(alike) and alike.max() * math.sqrt(n) > z:
             largest = max(largest, float(alike.max()))
     return largest or None
 
 
-def _checked_values(rows: NDArray[Any]) -> Array:
+def _values_read(rows: NDArray[Any]) -> Array:
     """The rows and columns that the check reads, as numbers."""
     n, p = rows.shape
     if n > MAX_ROWS:
@@ -119,17 +120,18 @@ def _checked_values(rows: NDArray[Any]) -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def _standardised(rows: Array) -> Array:
-    """Columns on a bounded scale, d / (|d| + mean |d|) about the mean, with variance 1.
+def _bounded(rows: Array) -> Array:
+    """Columns on a bounded scale, d / (|d| + mean |d|) about the mean, with mean 0.
 
     Bounded, so that a few outliers do not decide; 0 in columns that are constant or not finite.
     """
     rows = rows - rows.mean(axis=0)
     size = np.abs(rows)
-    rows /= size + size.mean(axis=0)
-    rows -= rows.mean(axis=0)
-    rows /= np.sqrt(np.mean(rows * rows, axis=0))
-    dead = ~np.isfinite(rows).all(axis=0)
+    size += size.mean(axis=0)
+    rows /= size
+    middle = rows.mean(axis=0)
+    rows -= middle
+    dead = ~np.isfinite(middle)
     if dead.any():
         rows[:, dead] = 0.0
     return rows
@@ -160,7 +162,7 @@ def block_length(*samples: NDArray[Any]) -> int | None:
     beyond = np.zeros(least // 4, np.bool_)
     for rows in samples:
         for part in _column_chunks(rows):
-            r = _autocorrelations(_standardised(part), len(beyond))
+            r = _column_autocorrelations(_bounded(part), len(beyond))
             beyond |= (np.abs(r) * math.sqrt(len(rows)) > z).any(axis=1)
     free = np.flatnonzero(~beyond)
     if not len(free):
@@ -177,11 +179,12 @@ def _column_chunks(rows: NDArray[Any]) -> list[Array]:
     ]
 
 
-def _autocorrelations(values: Array, lags: int) -> Array:
-    """Autocorrelations of standardised columns at the lags 1 to `lags`, (lags, p)."""
+def _column_autocorrelations(values: Array, lags: int) -> Array:
+    """Autocorrelations of columns at the lags 1 to `lags`, (lags, p); 0 in constant ones."""
     n = len(values)
     spectrum = np.abs(np.fft.rfft(values, 2 * n, axis=0)) ** 2
-    return np.asarray(np.fft.irfft(spectrum, 2 * n, axis=0)[1 : lags + 1] / n)
+    sums = np.fft.irfft(spectrum, 2 * n, axis=0)[: lags + 1]
+    return np.asarray(sums[1:] / np.where(sums[0] > 0, sums[0], 1.0))
 
 
 def block_labels(sizes: Sequence[int], length: int) -> Index:

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Index
 from nosplit.data.files.whole import read_if_path
-from nosplit.data.likeness import GONE, UNSEEN, Likeness, likeness_of, rows_apart
 from nosplit.data.matching import matched, picked
 from nosplit.data.options import Options
 from nosplit.data.samples import count_out
-from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding, Mask
 from nosplit.data.tables.fit_encoding import Read
 from nosplit.data.tables.frames import as_frame, is_table
@@ -24,9 +22,6 @@ from nosplit.errors import InputError
 from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
 
 __all__ = ["SeveralSamples", "several_samples", "split_rows"]
-
-# Rows from which independent ones are not taken for a series that is too short.
-FEWEST_REFUSED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +38,12 @@ class SeveralSamples:
         How tables became rows.
     left_out : int
         Rows left out.
-    lag, step : int
-        Up to which lag rows depended on one another, and how far apart those are that are left.
-    likeness : Likeness
-        How much rows are like those next to them.
     """
 
     names: tuple[str, ...]
     rows: list[NDArray[Any]]
     encoding: Encoding | None = None
     left_out: int = 0
-    lag: int = 0
-    step: int = 1
-    likeness: Likeness = UNSEEN
 
     def __post_init__(self) -> None:
         if len(self.rows) < 2:
@@ -75,28 +63,6 @@ class SeveralSamples:
     def p(self) -> int:
         """Columns of a row."""
         return int(self.rows[0].shape[1])
-
-    def far_apart(self) -> SeveralSamples:
-        """The same of rows that do not depend on those before them.
-
-        Samples of twenty rows and more that leave one of them are refused.
-        """
-        likeness = likeness_of(*self.rows)
-        lag = max(map(correlated_rows, self.rows))
-        least = int(self.sizes.min())
-        step = rows_apart(lag, likeness, n=least, fewest=1, faded=GONE)
-        if 2 * step > least >= FEWEST_REFUSED and lag:
-            raise InputError(
-                "`samples` have rows that depend on those before them, and "
-                f"only one in {step} might not: of the {least} of the smallest that leaves one. "
-                "Compare two with two_sample_test, which exchanges blocks of rows."
-            )
-        step = max(1, min(step, least // 2))
-        rows = [own[::step] for own in self.rows]
-        gone = int(self.sizes.sum()) - sum(map(len, rows))
-        return SeveralSamples(
-            self.names, rows, self.encoding, self.left_out + gone, lag, step, likeness
-        )
 
     def recipe(self, kernels: Kernels) -> Recipe:
         """Kernels for the rows, as `kernels=` asks for them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,26 +17,22 @@ from numpy.typing import NDArray
 
 from nosplit._support.types import Array
 from nosplit.describe.pair_means import Means, nominal_ns, row_pairs
-from nosplit.describe.separation import (
-    MOST_ROWS,
-    Rule,
-    auc,
-    column_rules,
-    lower_bound,
-    model_rules,
-)
 from nosplit.describe.witness import witness_at
 from nosplit.errors import InputError
+from nosplit.inference.effect import (
+    Separation,
+    largest_of,
+    separations_of_both,
+)
 from nosplit.inference.result import TestResult
 from nosplit.kernels.bank import Bank
 from nosplit.methods import METHODS, OST, Method, Split
 
 __all__ = [
-    "LEARNED",
     "Effect",
     "Estimate",
     "KernelEffect",
-    "all_rules",
+    "column_separations",
     "crossed",
     "crossfitted",
     "effect_of",
@@ -49,13 +46,12 @@ __all__ = [
 ]
 
 Estimate = tuple[float, float]  # with its standard error
-
-LEARNED = "the learned kernel"
+Both = tuple[NDArray[Any], NDArray[Any]]
 
 # Nominal seconds of one core for the values of pairs.
 SECONDS = 0.25
-# Where Cohen's d = 0.2, 0.5 and 0.8 lie on the scale of `separation`: Φ(d / √2) for normal laws.
-LIMITS = ((0.556, "very small"), (0.638, "small"), (0.714, "medium"), (np.inf, "large"))
+# Cohen's d = 0.2, 0.5 and 0.8 on the scale of `separation`: Φ(d / 2) for normal laws.
+LIMITS = ((0.540, "very small"), (0.599, "small"), (0.655, "medium"), (np.inf, "large"))
 
 
 @dataclass(frozen=True)
@@ -72,43 +68,60 @@ class Effect:
         The same ratio with weights learned on one half of the rows and evaluated on the other,
         both ways round, and averaged. It is not too large; weights from half of the rows are
         less good, so it is rather too small.
-    separation, separation_error : float
-        How often the best rule that was found ranks a row of x above a row of y, on rows that it
-        was not learned from: 0.5 is chance, 1 tells all rows apart. Rules are those of each
-        column, of all columns together, of the learned kernel, and of gradient boosting where
-        scikit-learn is installed.
-    separation_low : float
-        No less than this is what the populations allow, with a chance of 97.5 %, whichever rule
-        was the best.
+    largest : Separation
+        The largest separation of a single column, as in the result of the test; its interval is
+        adjusted for all columns. `separation`, `separation_low` and `separation_high` are its
+        numbers, from 0.5 (chance) to 1.
     separation_by : str
-        Whose rule that is: the name of a column, or what it is called above.
+        The name of that column.
+    accuracy : Separation or None
+        Balanced accuracy of a rule that sees all columns; None for a single one.
     """
 
     learned: float
     learned_error: float
     crossfitted: float
     crossfitted_error: float
-    separation: float
-    separation_error: float
-    separation_low: float
+    largest: Separation
     separation_by: str
+    accuracy: Separation | None
+
+    @property
+    def separation(self) -> float:
+        """The largest separation of a single column."""
+        return self.largest.shown[0]
+
+    @property
+    def separation_low(self) -> float:
+        """Lower end of its interval."""
+        return self.largest.shown[1]
+
+    @property
+    def separation_high(self) -> float:
+        """Upper end of its interval."""
+        return self.largest.shown[2]
 
     @property
     def words(self) -> str:
-        """Size in a word, by the customary limits of Cohen's d put on the scale of `separation`."""
-        return next(word for limit, word in LIMITS if self.separation < limit)
+        """Size in a word: Cohen's limits on the scale of the separation, or of the accuracy."""
+        size = max(self.separation, 0.5 if self.accuracy is None else self.accuracy.size)
+        return next(word for limit, word in LIMITS if size < limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
+        accuracy = (None, None, None) if self.accuracy is None else self.accuracy.shown
         return {
             "learned": self.learned,
             "learned_error": self.learned_error,
             "crossfitted": self.crossfitted,
             "crossfitted_error": self.crossfitted_error,
             "separation": self.separation,
-            "separation_error": self.separation_error,
             "separation_low": self.separation_low,
+            "separation_high": self.separation_high,
             "separation_by": self.separation_by,
+            "accuracy": accuracy[0],
+            "accuracy_low": accuracy[1],
+            "accuracy_high": accuracy[2],
             "words": self.words,
         }
 
@@ -157,18 +170,21 @@ def kernel_effects(means: Means, labels: list[str]) -> tuple[KernelEffect, ...]:
 
 def crossfitted(
     x: NDArray[Any], y: NDArray[Any], bank: Bank, weights: Array, method: Method, rows: int
-) -> tuple[Estimate, Rule]:
-    """The ratio with weights of one half of the rows on the other, and what these tell apart.
+) -> tuple[Estimate, list[Both], list[Callable[[NDArray[Any]], Array]]]:
+    """Learn weights on one half of the rows, and estimate the ratio on the other.
 
-    The witness function looks at `rows` rows of either sample.
+    Also return either half, and the witness function learned on the other one, which is made of
+    `rows` rows of each sample.
     """
     # Contiguous, as the compiled loops want their rows.
     parts = [(np.array(x[i::2]), np.array(y[i::2])) for i in (0, 1)]
     means = [kernel_means(*part, bank) for part in parts]
     beta = [learn(m, method, weights) for m in means]
-    few = [(a[: rows // 2], b[: rows // 2]) for a, b in parts]
-    seen = mean_estimate(*(_separation(few[i], few[1 - i], bank, beta[i]) for i in (0, 1)))
-    return crossed(means, beta), Rule(LEARNED, *seen)
+    functions: list[Callable[[NDArray[Any]], Array]] = [
+        partial(witness_at, x=a[: rows // 2], y=b[: rows // 2], bank=bank, weights=w)
+        for (a, b), w in zip(parts, beta, strict=True)
+    ]
+    return crossed(means, beta), parts, functions[::-1]
 
 
 def crossed(means: Sequence[Means], beta: Sequence[Array]) -> Estimate:
@@ -176,24 +192,30 @@ def crossed(means: Sequence[Means], beta: Sequence[Array]) -> Estimate:
     return mean_estimate(*(ratio(m, b) for m, b in zip(means, beta[::-1], strict=True)))
 
 
-def all_rules(
+def column_separations(
+    res: TestResult,
     x: NDArray[Any],
     y: NDArray[Any],
     groups: Mapping[str, Sequence[int]],
     categorical: frozenset[int],
-    own: Rule,
-    most: int = MOST_ROWS,
-) -> list[Rule]:
-    """Rules of columns, of the learned kernel (`own`) and of gradient boosting."""
-    rules = column_rules(x, y, groups, categorical, most)
-    if len(groups) > 1:  # of one column, its bins say it all
-        rules += [own, *model_rules(x, y, categorical)]
-    return rules
+) -> list[Separation | None]:
+    """Separations of all columns: those of the result, or else by rows of both samples."""
+    known = [column.separation for column in res.by_column]
+    return known if any(known) else separations_of_both(x, y, [*groups.values()], categorical)
 
 
-def effect_of(learned: Estimate, crossed: Estimate, best: Rule, rules: Sequence[Rule]) -> Effect:
+def effect_of(
+    learned: Estimate,
+    crossed: Estimate,
+    names: Sequence[str],
+    separations: Sequence[Separation | None],
+    accuracy: Separation | None,
+) -> Effect:
     """The size of a difference."""
-    return Effect(*learned, *crossed, best.auc, best.error, lower_bound(rules), best.name)
+    best = largest_of(separations)
+    if best is None:
+        raise InputError("`x` and `y` have too few independent units to estimate a separation.")
+    return Effect(*learned, *crossed, best[1].better, names[best[0]], accuracy)
 
 
 def mean_estimate(one: Estimate, other: Estimate) -> Estimate:
@@ -216,14 +238,3 @@ def ratio(means: Means, weights: Array) -> Estimate:
     if noise == 0.0:
         return 0.0, 0.0
     return means.signal(weights) / noise, means.error(weights) / noise
-
-
-def _separation(
-    learned: tuple[NDArray[Any], NDArray[Any]],
-    held_out: tuple[NDArray[Any], NDArray[Any]],
-    bank: Bank,
-    weights: Array,
-) -> Estimate:
-    """P(f(X) > f(Y)) over held-out rows, ties counted half, and its standard error."""
-    mean, square = auc(*(witness_at(rows, *learned, bank, weights) for rows in held_out))
-    return mean, float(np.sqrt(square))

@@ -15,9 +15,10 @@ from nosplit._support.checks import check_int, check_rng
 from nosplit.api.ways.against_profile import loaded
 from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path, two_in_memory
+from nosplit.describe.accuracy import accuracy_of
 from nosplit.describe.attribution import attribute
 from nosplit.describe.effect import (
-    all_rules,
+    column_separations,
     crossfitted,
     effect_of,
     kernel_effects,
@@ -92,14 +93,14 @@ def explain(
     -----
     Where the test was one of cells, and where samples are large, the signal and the witness
     function are those of all rows: one more pass sums features of the kernels in cells. They are
-    others than those of the test, so weights are learned again. How well rows are told apart
-    rests on up to 250,000 rows of either sample, and the shares of columns on as many as there is
+    others than those of the test, so weights are learned again. The accuracy rests on up to
+    250,000 rows of either sample, and the shares of columns on as many as there is
     time for, whose number is said; in these, what the sums tell of all rows is made use of.
     Memory is bounded.
 
     A profile holds sums and no rows. The signal and the witness function are as for large samples;
-    rows are told apart by single columns, by their histograms; shares are what columns show alone;
-    and no row of the reference is shown.
+    there is no accuracy of all columns; shares are what columns show alone; and no row of the
+    reference is shown.
 
     Columns are shares of what was learned. A column may differ as well and carry nothing, if the
     learned combination shows the difference of others better; and of hundreds of columns each
@@ -185,14 +186,16 @@ def _explain_by_pairs(
     few = rows_one_by_one(most, a.shape[1])
     at_x, at_y = row_witness(a[:few], b[:few], bank, weights)
     level = float(at_x.mean() + at_y.mean()) / 2.0
-    crossed, own = crossfitted(a, b, bank, weights, learner(res.method), few)
-    rules = all_rules(a, b, names, categorical_of(res), own)
-    best = max(rules, key=lambda rule: rule.auc)
+    categorical = categorical_of(res)
+    crossed, held, functions = crossfitted(a, b, bank, weights, learner(res.method), few)
+    accuracy = accuracy_of(held, functions, names, categorical, few // 2)
+    left, right = (sample.rows for sample in samples.coded)
+    separations = column_separations(res, left, right, names, categorical)
     columns, moved = attribute(a, b, bank, weights, names, rng)
     x, y = samples.came
     return Explanation(
         result=res,
-        effect=effect_of(ratio(whole, weights), crossed, best, rules),
+        effect=effect_of(ratio(whole, weights), crossed, [*names], separations, accuracy),
         kernel=Combination(bank.kernels, tuple(map(float, weights))),
         kernels=kernel_effects(whole, [kernel_label(k) for k in bank.kernels]),
         columns=columns,

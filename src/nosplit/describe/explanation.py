@@ -18,6 +18,7 @@ from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.effect import Effect, KernelEffect
 from nosplit.describe.rows import Sampled, encoded
 from nosplit.errors import InputError
+from nosplit.inference.effect import Separation
 from nosplit.inference.result import TestResult
 from nosplit.kernels import Combination
 
@@ -122,6 +123,11 @@ class Explanation:
         whole[coded.kept] = found
         return whole
 
+    @property
+    def accuracy(self) -> Separation | None:
+        """Balanced accuracy of a rule that sees all columns together."""
+        return self.effect.accuracy
+
     def ranked(self) -> tuple[ColumnEffect, ...]:
         """The columns, those that carry most first, less what may be noise."""
         return tuple(sorted(self.columns, key=lambda column: -column.low))
@@ -185,13 +191,16 @@ class Explanation:
                 "what follows may be chance.",
                 "",
             )
-        told = f"{100 * effect.separation:.0f} %, no less than {100 * effect.separation_low:.0f} %"
         learned = f"{effect.learned:.3g} ± {effect.learned_error:.1g}"
         crossed = f"{effect.crossfitted:.3g} ± {effect.crossfitted_error:.1g}"
+        together = []
+        if effect.accuracy is not None:
+            together.append(f"  accuracy   {effect.accuracy.words} from all columns together")
         return [
             *lines,
-            f"A {effect.words} difference: rows are told apart {told} (chance: 50),",
-            f"             by {printable(effect.separation_by)}",
+            f"A {effect.words} difference (50 % = chance)",
+            f"  separation {effect.largest.words} by {printable(effect.separation_by)}",
+            *together,
             "  signal     of one pair of rows, in units of its noise; it does not grow with n",
             f"             {learned} as learned, {crossed} on rows not learned from",
         ]
@@ -220,8 +229,8 @@ class Explanation:
 
 
 _SUMS_NOTE = [
-    "  A profile holds sums and no rows: rows are told apart by single columns, shares are what",
-    "  columns show alone, and what columns show only together is in none of them.",
+    "  A profile holds sums and no rows: shares are what columns show alone, and what columns show",
+    "  only together is in none of them.",
 ]
 _NOTE = ["  This describes what the test learned. It has no p-values, and is no test of a column."]
 

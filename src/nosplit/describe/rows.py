@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, check_sample
 from nosplit._support.types import Array, Index
-from nosplit.data.tables.frames import native_columns, numbers_of
+from nosplit.data.tables.frames import native_columns, values_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
 
@@ -25,7 +25,6 @@ __all__ = [
     "group_names",
     "rows_held",
     "rows_one_by_one",
-    "series_values",
 ]
 
 # Rows of a sample that are held, and numbers in them.
@@ -140,19 +139,7 @@ def _as_came(encoding: Any, sample: Any, index: Index) -> tuple[NDArray[Any], ..
         return tuple(columns if encoding is None else (columns[int(i)] for i in encoding.names))
     found, single, _ = native_columns(sample, "sample")
     by_name = {encoding.names[0]: found[0]} if single else {str(c.name): c for c in found}
-    return tuple(series_values(by_name[name][index.tolist()]) for name in encoding.names)
-
-
-def series_values(series: Any) -> NDArray[Any]:
-    """Numbers as floats, times as they are, all else as objects; missing: NaN, NaT or None."""
-    if series.dtype.is_numeric():
-        return numbers_of(series)
-    if series.dtype.is_temporal():
-        return np.asarray(series.to_numpy())
-    values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
-    values[series.is_null().to_numpy()] = None
-    return values
+    return tuple(values_of(by_name[name][index.tolist()]) for name in encoding.names)
 
 
 def _python_value(value: Any) -> Any:

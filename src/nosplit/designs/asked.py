@@ -6,19 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from nosplit._support.checks import check_int
 from nosplit.data.options import Options
 from nosplit.data.tables.encoding import Mask
 from nosplit.designs.labels import RowLabels, is_name, label_policy, labels_of_both
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import Limits
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
+from nosplit.inference.planning.limits import Limits
 from nosplit.inference.planning.plan import Plan
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Complete, Pairing, Sketch
 
-__all__ = ["Asked", "DesignLabels", "check_exchange", "leaving_out", "left_to_library"]
+__all__ = [
+    "Asked",
+    "DesignLabels",
+    "check_exchange",
+    "check_series",
+    "leaving_out",
+    "left_to_library",
+    "no_series",
+]
 
 
 def left_to_library(*keywords: Any) -> bool:
@@ -30,17 +41,19 @@ def left_to_library(*keywords: Any) -> bool:
 class DesignLabels:
     """Labels that a caller gave: strata, groups, or both; each a name, or two sequences.
 
-    `policy` says what is done with rows without a label.
+    `policy` says what is done with rows without a label; `series` declares time order, and may be
+    the length of blocks.
     """
 
     strata: Any = None
     groups: Any = None
     policy: str = "raise"
+    series: bool | int = False
 
     @property
     def given(self) -> bool:
-        """Whether there are any."""
-        return self.strata is not None or self.groups is not None
+        """Whether rows may not all be permuted."""
+        return self.strata is not None or self.groups is not None or self.series is not False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,14 +61,22 @@ class DesignLabels:
         return tuple(dict.fromkeys(v for v in (self.strata, self.groups) if is_name(v)))
 
     @classmethod
-    def of(cls, strata: Any, groups: Any, nan_policy: str, *, paired: bool) -> DesignLabels:
-        """Check that labels go with rows that are paired or not."""
-        found = cls(strata, groups, label_policy(nan_policy))
-        if paired and found.given:
+    def of(
+        cls, strata: Any, groups: Any, nan_policy: str, *, paired: bool, series: bool | int = False
+    ) -> DesignLabels:
+        """Check which designs are asked for together."""
+        found = cls(strata, groups, label_policy(nan_policy), check_series(series))
+        labelled = strata is not None or groups is not None
+        if paired and labelled:
             raise InputError(
                 "`paired` rows are compared inside pairs, so `strata` and `groups` do not go with "
                 "paired=True. Pairs that belong together: give groups= alone, in which each group "
                 "has rows of both samples; x and y are then swapped inside groups."
+            )
+        if labelled and found.series is not False:
+            raise InputError(
+                "`series` permutes blocks of consecutive rows, so `strata` and `groups` do not go "
+                "with it."
             )
         return found
 
@@ -98,6 +119,22 @@ class Asked:
             calibration=self.calibration,
             method=self.method,
             budget=self.budget,
+        )
+
+
+def check_series(series: bool | int) -> bool | int:
+    """Check a declaration of time order: True, False, or the number of rows of a block."""
+    if isinstance(series, bool | np.bool_):
+        return bool(series)
+    return check_int(series, "series", least=1)
+
+
+def no_series(series: bool | int, where: str) -> None:
+    """Refuse a declaration of time order where blocks cannot be permuted yet."""
+    if check_series(series) is not False:
+        raise InputError(
+            f"`series` is not supported {where}. Read the rows, or some of them, into arrays or "
+            "tables first."
         )
 
 

@@ -1,8 +1,8 @@
-"""Designs: rows that are one unit, and units that may change places.
+"""Designs: rows that are one unit, and units that may be permuted.
 
-A unit is a row, or a group of rows that belong together. Units lie in blocks: strata, groups that
-have rows of both samples, or all of them. Under the null hypothesis the units of a block may change
-places, so that all ways to deal its labels are equally likely.
+A unit is a row, a group of rows that belong together, or a block of consecutive rows. Units lie in
+blocks: strata, groups of one size, groups that have rows of both samples, or all of them. Under the
+null hypothesis all permutations of the labels inside a block are equally likely.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from nosplit._support.terminal import listed
 from nosplit._support.types import Index
+from nosplit.data.series import block_labels
 from nosplit.designs.labels import RowLabels
+from nosplit.designs.matching import MatchedGroups, match_groups
 from nosplit.errors import InputError
 from nosplit.inference.result import Exchanged
 
-__all__ = ["Design", "design_of"]
+__all__ = ["Design", "design_of", "series_design"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class Design:
     means : bool
         Whether units are groups of rows, which count by the mean of their rows.
     said : Exchanged
-        What is exchanged under the null hypothesis.
+        What is permuted under the null hypothesis.
     """
 
     unit: Index
@@ -71,18 +73,26 @@ class _Keys:
     kept: NDArray[np.bool_] = field(repr=False)
 
 
-def design_of(n: int, m: int, strata: RowLabels | None, groups: RowLabels | None) -> Design:
-    """The design of samples of n and m rows, of which labels are known.
+def design_of(
+    n: int,
+    m: int,
+    strata: RowLabels | None,
+    groups: RowLabels | None,
+    rng: np.random.Generator,
+) -> Design:
+    """Make the design of samples of n and m rows from their labels.
 
     Parameters
     ----------
     n, m : int
         Rows of x and of y.
     strata : RowLabels, optional
-        Rows change places inside strata only.
+        Rows are permuted inside strata only.
     groups : RowLabels, optional
-        Rows of a group stay together. Groups that have rows of both samples are blocks of two
-        units, which are swapped; the others change places as a whole, inside their stratum.
+        Rows of a group stay together. Groups are thinned at random, so that each is permuted with
+        groups of the same size; in groups that have rows of both samples these are swapped.
+    rng : Generator
+        Picks the rows that groups keep.
     """
     y = np.arange(n + m) >= n
     stratum = np.zeros(n + m, np.int64) if strata is None else strata.codes
@@ -93,7 +103,32 @@ def design_of(n: int, m: int, strata: RowLabels | None, groups: RowLabels | None
     if groups is None:
         return _design_of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
     _check_inside(groups, strata)
-    return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups)
+    return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups, rng)
+
+
+def series_design(n: int, m: int, length: int | None) -> Design:
+    """Make the design of two samples in time order: blocks of rows are permuted.
+
+    `length` is None if no block is longer than the dependence; each sample is then one block.
+    """
+    y = np.arange(n + m) >= n
+    if length is None:
+        said = "no block of rows is longer than the dependence between rows"
+        starts, counts = np.array([0, 2]), np.array([1])
+        return Design(y.astype(np.int64), starts, counts, True, Exchanged("series", said, "blocks"))
+    unit = block_labels((n, m), length)
+    a, b = n // length, m // length
+    if min(a, b) < 1:
+        raise InputError(
+            f"`series` must be at most the rows of either sample, got blocks of {length:,} rows "
+            f"for {n:,} and {m:,} rows."
+        )
+    said = f"blocks of {length:,} rows are permuted between the samples ({a:,} and {b:,})"
+    left = int(np.count_nonzero(unit < 0))
+    if left:
+        said += f"; {left:,} rows beyond the last whole block left out"
+    exchanged = Exchanged("series", said, "blocks")
+    return Design(unit, np.array([0, a + b]), np.array([a]), True, exchanged)
 
 
 def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
@@ -103,30 +138,23 @@ def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
     kept = keys.kept & both[keys.stratum]
     unit, starts, counts = _numbered_units(keys.stratum, keys.y, np.arange(len(kept)), kept)
     many = len(counts)
-    said = f"rows change places between the samples inside {_number_of(many, 'stratum', 'strata')}"
+    said = f"rows are permuted inside {_number_of(many, 'stratum', 'strata')}"
     return Design(unit, starts, counts, False, Exchanged("strata", said + words))
 
 
-def _of_groups(keys: _Keys, strata: RowLabels | None, groups: RowLabels) -> Design:
-    """Whole groups: swapped inside where they have both samples, else exchanged."""
-    of_y = np.zeros((2, len(groups.names)), np.bool_)
-    of_y[keys.y[keys.kept].astype(int), keys.group[keys.kept]] = True
-    both = np.logical_and.reduce(of_y)
-    swapped = both[keys.group] & keys.kept
-    single = keys.kept & ~swapped
-    # Groups of one sample only, in strata in which both samples have some.
-    strata_of = keys.stratum
-    there = np.zeros((2, int(strata_of.max()) + 1), np.bool_)
-    there[keys.y[single].astype(int), strata_of[single]] = True
-    exchanged = single & np.logical_and.reduce(there)[strata_of]
-    kept = swapped | exchanged
-    if not kept.any():
+def _of_groups(
+    keys: _Keys, strata: RowLabels | None, groups: RowLabels, rng: np.random.Generator
+) -> Design:
+    """Permute whole groups of the same size; swap the two parts of those with both samples."""
+    stratum = np.maximum(keys.stratum, 0)
+    group = np.maximum(keys.group, 0)
+    matched = match_groups(keys.y.astype(np.int64), group, stratum, keys.kept, rng)
+    if not matched.kept.any():
+        of_y = np.zeros((2, len(groups.names)), np.bool_)
+        of_y[keys.y[keys.kept].astype(int), keys.group[keys.kept]] = True
         raise InputError(_no_groups(of_y, strata))
-    # Blocks: a group of both samples, or the stratum of the others.
-    block = np.where(swapped, keys.group, len(groups.names) + strata_of)
-    unit, starts, counts = _numbered_units(block, keys.y, keys.group, kept)
-    _check_enough(starts, counts)
-    said = _said_of_groups(keys, swapped, exchanged, strata, groups)
+    unit, starts, counts = _numbered_units(matched.block, keys.y, keys.group, matched.kept)
+    said = _said_of_groups(keys, matched, strata, groups)
     kind = "groups" if strata is None else "strata"
     return Design(unit, starts, counts, True, Exchanged(kind, said, "groups"))
 
@@ -170,31 +198,28 @@ def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bo
 
 
 def _said_of_groups(
-    keys: _Keys,
-    swapped: NDArray[np.bool_],
-    exchanged: NDArray[np.bool_],
-    strata: RowLabels | None,
-    groups: RowLabels,
+    keys: _Keys, matched: MatchedGroups, strata: RowLabels | None, groups: RowLabels
 ) -> str:
     parts = []
+    swapped, permuted = matched.kept & matched.shared, matched.kept & ~matched.shared
     if swapped.any():
         count = len(np.unique(keys.group[swapped]))
-        parts.append(f"x and y are swapped inside {_number_of(count, *groups.called)}")
-    if exchanged.any():
-        a, b = (len(np.unique(keys.group[exchanged & (keys.y == side)])) for side in (False, True))
+        parts.append(f"x and y are swapped inside {_number_of(count, 'group', 'groups')}")
+    if permuted.any():
+        a, b = (len(np.unique(keys.group[permuted & (keys.y == side)])) for side in (False, True))
         inside = "" if strata is None else ", inside strata"
-        parts.append(
-            f"{a + b:,} whole {groups.called[1]} change places between the samples ({a} and {b})"
-        )
-        parts[-1] += inside
-    lost = keys.kept & ~swapped & ~exchanged
+        parts.append(f"{a + b:,} groups of the same size are permuted ({a:,} and {b:,}){inside}")
+    lost = keys.kept & ~matched.kept
     if lost.any():
-        names = np.zeros(len(groups.names), np.bool_)
-        names[keys.group[lost]] = True
-        parts.append(
-            f"{_number_of(int(names.sum()), *groups.called)} with nothing to change places with "
-            f"left out, {int(lost.sum()):,} rows: {listed(groups.said(names))}"
-        )
+        alone = np.ones(len(groups.names), np.bool_)
+        alone[keys.group[matched.kept]] = False
+        alone[np.setdiff1d(np.arange(len(alone)), keys.group[lost])] = False
+        rows = _number_of(int(lost.sum()), "row", "rows")
+        text = f"{rows} left out so that sizes are equal"
+        if alone.any():
+            names = listed(groups.said(alone))
+            text += f", all of {_number_of(int(alone.sum()), 'group', 'groups')}: {names}"
+        parts.append(text)
     return "; ".join(parts)
 
 
@@ -212,22 +237,12 @@ def _check_inside(groups: RowLabels, strata: RowLabels | None) -> None:
         )
 
 
-def _check_enough(starts: Index, counts: Index) -> None:
-    """Check that there are several ways to deal the labels: one block of two groups has two."""
-    if len(counts) == 1 and min(counts[0], starts[1] - counts[0]) < 2:
-        a, b = int(counts[0]), int(starts[1] - counts[0])
-        raise InputError(
-            f"`groups` must be at least 2 in each sample, got {a} in x and {b} in y: whole groups "
-            "change places, and one of them cannot tell the samples from itself."
-        )
-
-
 def _no_groups(of_y: NDArray[np.bool_], strata: RowLabels | None) -> str:
     a, b = (int(side.sum()) for side in of_y)
     inside = "" if strata is None else " in any stratum"
     return (
-        "`groups` must have something to change places with, but no group has rows of both samples "
-        f"and not both samples have groups{inside}: got {a} in x and {b} in y."
+        "`groups` must be in both samples, but no group has rows of both, and not both samples "
+        f"have groups{inside}: got {a} in x and {b} in y."
     )
 
 

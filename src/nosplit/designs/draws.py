@@ -8,6 +8,7 @@ Haenszel; two units in a block are a pair whose sign is flipped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,27 @@ class BlockDraws:
         return np.repeat(share * (1.0 - share) * self.sizes / (self.sizes - 1.0), self.sizes)
 
     @cached_property
+    def even(self) -> bool:
+        """Whether every block has as many units of x as of y, so that samples may change names."""
+        return bool(np.all(2 * self.counts == self.sizes))
+
+    @cached_property
+    def relabellings(self) -> float:
+        """Labellings that may differ in their statistics: of mirrored ones, one."""
+        log = sum(
+            math.lgamma(n + 1) - math.lgamma(a + 1) - math.lgamma(n - a + 1)
+            for n, a in zip(self.sizes.tolist(), self.counts.tolist(), strict=True)
+        )
+        return (0.5 if self.even else 1.0) * round(math.exp(log)) if log < 30.0 else math.inf
+
+    def _named(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Call the sample of unit 0 x under every draw, where either may be, so that ties tie."""
+        if self.even:
+            mirrored = labels[:, 0] == 0
+            labels[mirrored] = 1 - labels[mirrored]
+        return labels
+
+    @cached_property
     def every(self) -> NDArray[np.int8] | None:
         """All labellings, the observed one first, if there are no more than draws; else None."""
         both = list(zip(self.sizes.tolist(), self.counts.tolist(), strict=True))
@@ -95,7 +117,7 @@ class BlockDraws:
         labels = np.zeros((picked.shape[1], self.n_units), np.int8)
         for start, way, number in zip(self.starts, ways, picked, strict=False):
             np.put_along_axis(labels, start + way[number], 1, axis=1)
-        return labels
+        return self._named(labels)
 
     @property
     def flips(self) -> int:
@@ -118,7 +140,7 @@ class BlockDraws:
         if first == 0:
             place = np.arange(self.n_units) - np.repeat(self.starts[:-1], self.sizes)
             weights[0] = place < np.repeat(self.counts, self.sizes)
-        return weights
+        return np.asarray(self._named(weights))
 
     def centred(self, values: Array) -> Array:
         """Units about the mean of their block, which no draw moves."""
@@ -155,14 +177,14 @@ class SampleDraws:
     ----------
     sizes : array of int, shape (K,)
         Units of each sample, one after the other.
-    flips : int
-        Number of random draws.
+    wanted : int
+        Number of random draws; all labellings instead if there are no more.
     key : int
         Picks the draws.
     """
 
     sizes: Index
-    flips: int
+    wanted: int
     key: int
 
     @property
@@ -176,6 +198,45 @@ class SampleDraws:
         return 1
 
     @property
+    def relabellings(self) -> float:
+        """Labellings that may differ in their statistics: samples of one size may change names."""
+        n = self.n_units
+        log = math.lgamma(n + 1) - sum(math.lgamma(k + 1) for k in self.sizes.tolist())
+        log -= sum(math.lgamma(k + 1) for k in np.bincount(self.sizes).tolist())
+        return round(math.exp(log)) if log < 30.0 else math.inf
+
+    @cached_property
+    def every(self) -> NDArray[np.int16] | None:
+        """All labellings, the observed one first, if there are no more than draws; else None."""
+        n, last = self.n_units, len(self.sizes) - 1
+        left = n - np.cumsum(self.sizes)
+        ways = [comb(int(rest + own), int(own)) for rest, own in zip(left, self.sizes, strict=True)]
+        if prod(ways) > self.wanted + 1:
+            return None
+        labels = np.full((1, n), last, np.int16)
+        for k, own in enumerate(self.sizes[:-1].tolist()):
+            free = np.array([np.flatnonzero(row == last) for row in labels])
+            picked = np.array(list(combinations(range(free.shape[1]), own)))
+            places = free[:, picked].reshape(-1, own)
+            labels = np.repeat(labels, len(picked), axis=0)
+            np.put_along_axis(labels, places, k, axis=1)
+        return self._named(labels)
+
+    @property
+    def flips(self) -> int:
+        """Draws besides the observed one."""
+        return self.wanted if self.every is None else len(self.every) - 1
+
+    def _named(self, labels: NDArray[np.int16]) -> NDArray[np.int16]:
+        """Number samples of one size in the order of their first units, so that ties tie."""
+        first = np.stack([(labels == k).argmax(axis=1) for k in range(len(self.sizes))], axis=1)
+        number = np.empty(first.shape, np.int16)
+        for size in np.unique(self.sizes):
+            alike = np.flatnonzero(self.sizes == size)
+            number[:, alike] = alike[first[:, alike].argsort(axis=1).argsort(axis=1)]
+        return np.take_along_axis(number, labels, axis=1)
+
+    @property
     def spread(self) -> float:
         """Standard deviation, over draws, of the weight that a pair of units has."""
         return float(np.sqrt(len(self.sizes) - 1.0) / (self.n_units - 1.0))
@@ -186,11 +247,13 @@ class SampleDraws:
 
     def weights(self, first: int, count: int) -> NDArray[Any]:
         """Samples of all units under some draws, (count, U)."""
+        if self.every is not None:
+            return self.every[first : first + count]
         labels = np.repeat(np.arange(len(self.sizes), dtype=np.int16), self.sizes)
         drawn = np.tile(labels, (count, 1))
         rows = slice(1, None) if first == 0 else slice(None)
         drawn[rows] = _block_generator(self.key, first).permuted(drawn[rows], axis=1)
-        return drawn
+        return self._named(drawn)
 
     def units(self, values: NDArray[Any]) -> CellUnits:
         """Units as draws are multiplied with them: about their mean."""

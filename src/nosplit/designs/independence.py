@@ -88,7 +88,7 @@ def units_in_strata(
             "`strata` must have several observations in them, enough for two units, got "
             f"{len(count)} strata of {', '.join(map(str, count[:5]))} observations."
         )
-    said = f"y changes places inside {len(sizes):,} {'stratum' if len(sizes) == 1 else 'strata'}"
+    said = f"y is permuted inside {len(sizes):,} {'stratum' if len(sizes) == 1 else 'strata'}"
     if alone.any():
         said += f"; {int(alone.sum()):,} of one observation left out: {listed(strata.said(alone))}"
     return StrataUnits(

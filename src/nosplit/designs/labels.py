@@ -38,14 +38,11 @@ class RowLabels:
     codes : array of int, shape (N,)
         Number of the label of each row.
     names : sequence
-        The labels. Blocks of rows have the name of their stratum.
-    called : pair of str
-        What rows of one label are, and those of several.
+        The labels.
     """
 
     codes: Index
     names: Sequence[Any]
-    called: tuple[str, str] = ("group", "groups")
 
     def said(self, chosen: NDArray[np.bool_]) -> list[str]:
         """Some of the labels, as text, each once."""

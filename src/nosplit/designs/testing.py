@@ -19,7 +19,7 @@ from nosplit.errors import InputError
 from nosplit.inference.calibrating.evidence import column_evidence
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.plan import Plan
-from nosplit.inference.statistics import test_draws
+from nosplit.inference.statistics import one_labelling, test_draws
 from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.defaults.recipes import Recipe, check_own_kernel
@@ -131,7 +131,11 @@ def test_design(
         left_over = 0
         draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
         drawn, kernels = _complete(compared, draws, method)
-    outcome = _ranked_design(drawn, method, recipe, plan)
+    if draws.relabellings <= 1.0:
+        outcome = one_labelling(drawn, method, plan.pairs)
+    else:
+        outcome = _ranked_design(drawn, method, recipe, plan)
+    outcome = replace(outcome, relabellings=draws.relabellings)
     used = design.n_used - left_over
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
@@ -159,7 +163,7 @@ def test_samples(
     else:
         draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), rows.n
         drawn, kernels = _complete(compared, draws, method)
-    outcome = _ranked_design(drawn, method, recipe, plan)
+    outcome = replace(_ranked_design(drawn, method, recipe, plan), relabellings=draws.relabellings)
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
 

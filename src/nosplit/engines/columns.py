@@ -64,7 +64,7 @@ def sketch_columns(
         binned=look.binned,
     )
     x, y = pair.sums(SketchTask(pair.names, Reader(encoding), sketch, layout))
-    sketched = Sketched(sketch, x, y, layout.c, look.lag, layout.x.block)
+    sketched = Sketched(sketch, x, y, layout.c, look.caveats)
     return ColumnSketch(sketched, encoding, sum(side.n + side.left_out for side in look.census))
 
 

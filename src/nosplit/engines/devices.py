@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from nosplit._support.changes import Change
 from nosplit._support.lazy import extra
 from nosplit._support.tensors import elsewhere, is_tensor
-from nosplit.data.changes import column_changes
 from nosplit.data.references import Later
 from nosplit.engines.sides import Sides
 from nosplit.inference.result import TestResult
@@ -25,7 +21,6 @@ __all__ = [
     "mover",
     "on_device",
     "reference_on_device",
-    "tensor_changes",
 ]
 
 
@@ -37,16 +32,6 @@ def lies_on_device(*samples: Any) -> bool:
 def as_tensors(*samples: Any) -> list[Any]:
     """Arrays of other libraries on a device as tensors, not copied; others as they are."""
     return [extra("torch", "torch").from_dlpack(s) if elsewhere(s) else s for s in samples]
-
-
-def tensor_changes(x: Any, y: Any, names: Sequence[str]) -> dict[str, Change]:
-    """Describe what changed in some columns of two tensors; no others are copied to memory."""
-    if not all(is_tensor(s) or isinstance(s, np.ndarray) for s in (x, y)):
-        return column_changes(x, y, names)
-    places = [int(name) for name in names]
-    few = [(s if s.ndim == 2 else s[:, None])[:, places] for s in (x, y)]
-    found = column_changes(few[0], few[1], [str(i) for i in range(len(names))]) if names else {}
-    return {name: found[str(i)] for i, name in enumerate(names)}
 
 
 def on_device(*arguments: Any) -> TestResult | None:

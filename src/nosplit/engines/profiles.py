@@ -21,19 +21,18 @@ from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path
 from nosplit.data.options import Options
 from nosplit.data.references import Later, NumberedRows
-from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.series import check_rows, checked_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.frames import is_table
 from nosplit.engines.devices import later_on_device, lies_on_device, reference_on_device
 from nosplit.engines.files.reference import open_later, open_reference
-from nosplit.engines.sides import Ordered
-from nosplit.errors import InputError
+from nosplit.errors import Caveat, InputError
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.sketch.cells import Means, Sketched, View
-from nosplit.sketch.dealing import Deal, block_length, pilot_size
+from nosplit.sketch.dealing import Deal, pilot_size
 from nosplit.sketch.maps import SketchMap, fit_map
 from nosplit.sketch.saved.profiles import Profile, best_level, check_alike
-from nosplit.sketch.saved.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill, some
+from nosplit.sketch.saved.tiers import FEWEST_CELLS, LARGEST_CELL, MOST_CELLS, Tiers, fill
 from nosplit.sketch.sums import CellSums
 from nosplit.sketch.swaps import CellDraws
 
@@ -74,14 +73,6 @@ def make_profile(
     pilot = deal.pilot_rows()
     encoding = reference.encoding(pilot)
     encoded = reference.rows(encoding)
-    lag = _lag_of(encoded)
-    if lag:
-        # Rows that depend on one another are dealt in blocks, and so is the pilot.
-        block = block_length(lag, min(n, rows))
-        c = -(-c // block) * block
-        _check_reference(n, c)
-        deal = replace(deal, block=block)
-        pilot = deal.pilot_rows()
     tiers = Tiers.of(n - n_pilot, c)
     some_rows = encoded.some(pilot)
     check_finite(some_rows, "reference")
@@ -112,8 +103,6 @@ def make_profile(
         parts=(fingerprint,),
         ignored=reference.ignored,
         dtype=reference.dtype,
-        lag=lag,
-        block=deal.block,
     )
 
 
@@ -127,7 +116,7 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
             f"`reference` must have at least {like.cell_rows:,} rows, those of a cell, got {n:,}."
         )
     fingerprint, key = _keys(later.fingerprint(), rng)
-    deal = Deal(n, 1, n, key, like.block)
+    deal = Deal(n, 1, n, key)
     return replace(
         like,
         tiers=tiers,
@@ -137,7 +126,6 @@ def make_part(value: Any, like: Profile, rng: np.random.Generator, workers: int 
         n_left_out=later.left_out,
         made=_now(),
         parts=(fingerprint,),
-        lag=_lag_of(later.rows),
     )
 
 
@@ -170,13 +158,11 @@ def compare_with_profile(
         raise _too_few(n, profile, label)
     number, count = best_level(profile.levels, n)
     c = profile.levels[number][0]
-    lag = max(profile.lag, _lag_of(later.rows) if shuffle else 0)
-    deal = Deal(n, c, count, new_key(rng) if shuffle else None, profile.block)
+    deal = Deal(n, c, count, new_key(rng) if shuffle else None)
     new = _summed_cells(profile.map, later.rows, deal, Tiers(c, (count,)), workers)
     # The new sample comes first whichever argument it was: the draws are then the same.
-    sketched = _cells_of_both(profile, new, profile.level(number), c, lag)
-    if isinstance(later.rows, PlacedRows):
-        sketched = replace(sketched, see=later.rows.see)
+    see = later.rows.see if isinstance(later.rows, PlacedRows) else None
+    sketched = Sketched(profile.map, new, profile.level(number), c, _checked(later.rows), see)
     rows = profile.n_rows + profile.n_left_out + n + later.left_out
     return ProfileComparison(sketched, profile, rows, _encoding_for(profile, nan_policy))
 
@@ -190,27 +176,16 @@ def compare_profiles(ours: Profile, theirs: Profile) -> ProfileComparison:
     if min(both[0][0][1], both[0][1][1]) < FEWEST_CELLS:
         raise InputError(f"Profiles must have at least {FEWEST_CELLS} cells to be compared.")
     cells = ours.level(number), theirs.level(number)
-    sketched = _cells_of_both(ours, *cells, ours.levels[number][0], max(ours.lag, theirs.lag))
+    sketched = Sketched(ours.map, *cells, ours.levels[number][0])
     rows = sum(p.n_rows + p.n_left_out for p in (ours, theirs))
     return ProfileComparison(sketched, ours, rows, ours.encoding)
-
-
-def _cells_of_both(profile: Profile, x: CellSums, y: CellSums, c: int, lag: int) -> Sketched:
-    """Two samples as cells; as many of either if rows depend on one another.
-
-    Such cells may differ in their variance, so they are swapped in pairs only.
-    """
-    if profile.block > 1:
-        both = slice(0, min(len(x.features), len(y.features)))
-        x, y = some(x, both), some(y, both)
-    return Sketched(profile.map, x, y, c, lag, profile.block)
 
 
 # -- steps -----------------------------------------------------------------------------------------
 
 
 @runtime_checkable
-class PlacedRows(Ordered, Protocol):
+class PlacedRows(Protocol):
     """Rows that lie on a device, where their cells are summed and looked at."""
 
     def cell_sums(self, sketch: SketchMap, deal: Deal, tiers: Tiers) -> CellSums:
@@ -278,12 +253,9 @@ def _summed_cells(
     return cells
 
 
-def _lag_of(rows: NumberedRows) -> int:
-    """Lag up to which rows depend on one another; 0: they do not."""
-    if isinstance(rows, PlacedRows):
-        return rows.lag()
-    places = serial_rows(rows.n)
-    return correlated_rows(rows.some(places), rows.n) if len(places) else 0
+def _checked(rows: NumberedRows) -> list[Caveat]:
+    """Warn if neighbouring rows are alike."""
+    return check_rows(rows.some(np.asarray(checked_rows(rows.n))))
 
 
 def _keys(digest: bytes, rng: np.random.Generator) -> tuple[str, int]:

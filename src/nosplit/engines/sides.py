@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
@@ -15,7 +15,7 @@ from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.sketch.cells import See
 from nosplit.sketch.sums import CellSums, total_of
 
-__all__ = ["Batches", "Ordered", "SampleSide", "Sides", "sketch_batches", "summed"]
+__all__ = ["Batches", "SampleSide", "Sides", "sketch_batches", "summed"]
 
 # Threads beyond which one that decodes cannot feed the others.
 MOST_THREADS = 8
@@ -51,15 +51,6 @@ class SampleSide(Protocol):
         ...
 
 
-@runtime_checkable
-class Ordered(Protocol):
-    """A sample that can look at its rows in their order, where they lie."""
-
-    def lag(self) -> int:
-        """The largest lag at which rows still depend on one another; 0: they do not."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Two samples, one after the other."""
@@ -74,12 +65,6 @@ class Sides:
     def names(self) -> tuple[str, str]:
         """Their names in messages."""
         return self.x.name, self.y.name
-
-    def lag(self) -> int | None:
-        """The largest lag at which rows still depend on one another, if both samples know it."""
-        if isinstance(self.x, Ordered) and isinstance(self.y, Ordered):
-            return max(self.x.lag(), self.y.lag())
-        return None
 
     def census(self) -> tuple[Census, Census]:
         """Count them."""

@@ -14,20 +14,23 @@ need not (Gorham and Mackey 2017).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nosplit._support.types import Array, Index
+from nosplit.errors import InputError
 from nosplit.kernels.derived.stein import SteinBank
 from nosplit.pairs.dealing import Order, UnitRange
 from nosplit.pairs.draws import SignDraws, Signs, unwrapped
 from nosplit.pairs.pairing import Aligned, Band, Job, Tile
 
-__all__ = ["SteinUnits"]
+__all__ = ["SteinBlocks", "SteinUnits"]
 
 # Rows that the check on their own values looks at.
 MOST_ROWS = 20_000
+# Stein values of rows that are computed together for blocks: 8 MB for each kernel.
+VALUES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,3 +114,65 @@ class SteinUnits(UnitRange):
         tile_bases(self.x[a], self.scores[a], *right, *bases)
         h = self.bank.evaluate(bases.reshape(3, -1), self.x.shape[1])
         return h.reshape(len(self.bank), len(a), len(b))
+
+
+@dataclass(frozen=True, eq=False)
+class SteinBlocks:
+    """Units of consecutive rows in time order; rows beyond the last whole block are left out.
+
+    Ψ of a block of b rows is the sum of the rows' Ψ over √b. Blocks that are longer than the
+    dependence between rows are nearly independent, so that each has a random sign.
+
+    Parameters
+    ----------
+    rows : SteinUnits
+        Units of one row each, in time order.
+    length : int
+        Rows of a block.
+    together : bool
+        Whether all blocks share one sign, because none is longer than the dependence.
+    """
+
+    rows: SteinUnits
+    length: int
+    together: bool = False
+
+    @property
+    def bank(self) -> SteinBank:
+        """The kernels."""
+        return self.rows.bank
+
+    @property
+    def rows_per_unit(self) -> float:
+        """Rows of a block."""
+        return float(self.length)
+
+    @property
+    def n_units(self) -> int:
+        """Number of blocks."""
+        return self.rows.n_units // self.length
+
+    def part(self, units: range) -> SteinBlocks:
+        """Some of the blocks, as units of their own."""
+        rows = range(units.start * self.length, units.stop * self.length)
+        return replace(self, rows=self.rows.part(rows))
+
+    def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
+        """Random signs of blocks: the wild bootstrap, which is exact only in the limit."""
+        n = self.n_units
+        return SignDraws(self, Signs(n, flips, rng, block=n if self.together else 1))
+
+    def values(self, job: Job) -> Array:
+        """Values of all pairs of blocks of a tile, (d, A, B)."""
+        if not isinstance(job, Tile):
+            raise InputError('`pairs` of blocks of rows must be "complete".')
+        b = self.length
+        h = np.zeros((len(self.bank), len(job.a), len(job.b)))
+        others = range(job.b.start * b, job.b.stop * b)
+        step = max(1, VALUES_AT_ONCE // len(others))
+        for i, block in enumerate(job.a):
+            for first in range(block * b, block * b + b, step):
+                own = range(first, min(first + step, block * b + b))
+                values = self.rows.values(Tile(own, others))
+                h[:, i] += values.reshape(len(h), len(own), -1, b).sum(axis=(1, 3)) / b
+        return h

@@ -39,6 +39,7 @@ def permuted_statistics(
     *,
     numbers: bool,
     workers: int = 1,
+    length: int = 1,
 ) -> DrawnStatistics | None:
     """Statistics of product kernels under permutations of y.
 
@@ -59,9 +60,13 @@ def permuted_statistics(
         looked at by whitened linear kernels, and by distances as in distance covariance.
     workers : int
         Threads.
+    length : int
+        Consecutive rows that are permuted together, a divisor of the number of rows.
     """
     n = len(x)
-    draws = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(flips))])
+    blocks = np.arange(n).reshape(-1, length)
+    moved = (blocks[rng.permutation(len(blocks))].ravel() for _ in range(flips))
+    draws = np.stack([np.arange(n), *moved])
     K, L = (_grams(v, own) for v, own in ((x, bank.factors[0]), (y, bank.factors[1])))
     tau, cov = _permuted_statistics(K, L, bank.places, draws, workers)
     if not _can_be_used(tau, cov):

@@ -7,6 +7,7 @@ different rows, less its mean over all draws.
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -23,7 +24,7 @@ from nosplit.kernels.bank import Bank
 from nosplit.pairs.draws import signed_sums
 from nosplit.pairs.loop import n_workers, one_blas_thread
 
-__all__ = ["Pooled", "label_draws", "labelled_statistics", "relabels"]
+__all__ = ["Pooled", "label_draws", "labelled_statistics", "relabellings", "relabels"]
 
 # Rows of a tile of the kernel matrix.
 TILE = 512
@@ -39,7 +40,8 @@ def relabels(n: int, m: int) -> bool:
 def label_draws(n: int, m: int, flips: int, rng: np.random.Generator) -> NDArray[np.float32]:
     """Draw which of n + m rows are called x, (F, n + m): 1 or 0; the first draw is as they are.
 
-    All ways there are, if they are no more than asked for.
+    All ways there are, if they are no more than asked for. If sizes are equal, the sample of row 0
+    is called x in all of them, so that mirrored ways tie.
     """
     from nosplit._support.loops.dealing import chosen
 
@@ -47,11 +49,24 @@ def label_draws(n: int, m: int, flips: int, rng: np.random.Generator) -> NDArray
         every = np.array(list(combinations(range(n + m), n)))
         weights = np.zeros((len(every), n + m), np.float32)
         np.put_along_axis(weights, every, 1.0, axis=1)
-        return weights
+        return _named(weights, n == m)
     weights = np.zeros((flips + 1, n + m), np.float32)
     chosen(rng.random((flips, n)), weights[1:])
     weights[0, :n] = 1.0
+    return _named(weights, n == m)
+
+
+def _named(weights: NDArray[np.float32], even: bool) -> NDArray[np.float32]:
+    if even:
+        mirrored = weights[:, 0] == 0.0
+        weights[mirrored] = 1.0 - weights[mirrored]
     return weights
+
+
+def relabellings(n: int, m: int) -> float:
+    """Labellings of n and m rows that may differ in their statistics: of mirrored ones, one."""
+    log = math.lgamma(n + m + 1) - math.lgamma(n + 1) - math.lgamma(m + 1)
+    return (0.5 if n == m else 1.0) * round(math.exp(log)) if log < 30.0 else math.inf
 
 
 @dataclass(frozen=True, eq=False)

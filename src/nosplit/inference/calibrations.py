@@ -8,11 +8,9 @@ from nosplit._support.checks import check_int, resolve
 from nosplit.errors import InputError
 
 __all__ = [
-    "APPROXIMATE",
     "ASYMPTOTIC",
-    "BLOCKS",
+    "SERIES",
     "SIMULATE",
-    "THINNED",
     "WILD",
     "Exact",
     "Wild",
@@ -21,13 +19,8 @@ __all__ = [
 ]
 
 ASYMPTOTIC = "asymptotic"
-# Blocks of dependent rows swapped as a whole: right in so far as blocks are independent.
-BLOCKS = "blocks"
-# Draws as if rows were independent, where it looks as if they were not: p-values allow for that.
-APPROXIMATE = "approximate"
-# Exact for the rows that are left of dependent ones: right in so far as those are independent.
-THINNED = "thinned"
-
+# Blocks of consecutive rows are permuted: valid if the dependence is shorter than a block.
+SERIES = "series"
 
 # Random draws of a test: more take memory by the gigabyte.
 MOST_DRAWS = 10_000_000
@@ -47,7 +40,7 @@ class Exact:
     samples, y among the observations of a unit for two variables. P(p ≤ α) ≤ α is then true over
     the data and the random draws together. Given a seed it is nearly true for 999 draws, and less
     so for few; where there are fewer than 20 times as many patterns as draws, none is drawn twice.
-    Rows that depend on those before them are never called exact: see `two_sample_test`.
+    Rows in time order are declared by `series=True`; see `two_sample_test`.
 
     Parameters
     ----------

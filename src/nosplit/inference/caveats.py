@@ -18,14 +18,12 @@ from nosplit.errors import (
 )
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.outcome import Outcome
-from nosplit.methods.normal.doubt import Doubt
 from nosplit.methods.normal.whitening import Whitening
 from nosplit.pairs.pairing import Blocks, Pairing, Window
 
 __all__ = [
     "EXACTLY",
     "SMALLEST_PAIRS",
-    "dependent_rows",
     "dropped",
     "few_effective",
     "few_effective_rows",
@@ -34,7 +32,6 @@ __all__ = [
     "fewest_pairs",
     "kernel_numbers",
     "near_copies",
-    "perhaps_dependent",
     "safe_when_unequal",
     "safe_window",
     "small_test_part",
@@ -42,7 +39,6 @@ __all__ = [
     "smallest_safe_pairs",
     "smallest_safe_rows",
     "stein_caveats",
-    "thinned_rows",
     "too_alike",
     "trusted",
     "unequal_caveats",
@@ -55,6 +51,7 @@ __all__ = [
 SMALLEST_PAIRS = 500
 # What to do where the normal approximation is poor: with the data, and without it.
 EXACTLY, MORE = "calibration='exact'", "more rows"
+SIMULATED = "Give a model that can sample, with calibration='simulate'."
 
 
 def safe_window(n_units: int) -> int:
@@ -259,14 +256,13 @@ def smallest_effective_rows(n: int) -> float:
     return min(max(n / 5.0, 15.0), 100.0)
 
 
-def few_effective_rows(effective: float, n: int) -> list[Caveat]:
+def few_effective_rows(effective: float, n: int, remedy: str = SIMULATED) -> list[Caveat]:
     """Rows of which few carry the statistic, so that random signs do not show its law."""
     if effective >= smallest_effective_rows(n):
         return []
     text = (
         f"As few as {effective:.3g} of {n} rows carry the statistic: the score has heavy tails at "
-        "these rows, and neither random signs nor the closed form are to be trusted. Give a model "
-        "that can sample, with calibration='simulate'."
+        f"these rows, and neither random signs nor the closed form are to be trusted. {remedy}"
     )
     return [(UnsafeAsymptoticsWarning, text)]
 
@@ -292,45 +288,3 @@ def stein_caveats(outcome: Outcome, p: int = 0) -> list[Caveat]:
 def kernel_numbers(which: NDArray[np.bool_]) -> str:
     """List the numbers of some kernels."""
     return ", ".join(str(i) for i in np.flatnonzero(which))
-
-
-def dependent_rows(lag: int, block: int = 1) -> Caveat:
-    """Warn of rows that depend on those before them, and say whether blocks were taken whole."""
-    found = f"Rows depend on those before them (up to {lag} or more rows apart)"
-    if block > 1:
-        text = (
-            f"{found}, so blocks of {block} rows were taken whole: the p-value is approximate, and "
-            "right only if blocks are longer than what rows remember."
-        )
-    else:
-        text = (
-            f"{found}, and the p-value is that of independent rows: too small. Thin the rows, or "
-            "use calibration='exact', which exchanges blocks of them."
-        )
-    return DependentRowsWarning, text
-
-
-def perhaps_dependent(doubt: Doubt | None = None, advice: str = "") -> Caveat:
-    """Warn of rows that may be a short series; of how likely that is, where p allows for it."""
-    found = "Rows next to one another look alike, as in few samples of independent rows"
-    if doubt is None:
-        text = (
-            f"{found}. If they follow one another in time, the p-value is too small: use rows "
-            "farther apart."
-        )
-    else:
-        text = (
-            f"{found}: they are {doubt}, and the p-value allows for that. Use more rows, or rows "
-            f"farther apart in time.{advice}"
-        )
-    return DependentRowsWarning, text
-
-
-def thinned_rows(whose: str, lag: int, step: int, advice: str = "") -> Caveat:
-    """Warn that rows depend on those before them, and were thinned."""
-    text = (
-        f"{whose} depend on those before them (up to {lag} or more rows apart), so one in {step} "
-        "was used: the p-value is approximate, and right only if rows so far apart are "
-        f"independent.{advice}"
-    )
-    return DependentRowsWarning, text

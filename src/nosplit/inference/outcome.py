@@ -11,13 +11,14 @@ import numpy as np
 
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
-from nosplit.errors import Caveat, NearCopyWarning, PowerlessWarning
+from nosplit.errors import Caveat, DependentRowsWarning, NearCopyWarning
 from nosplit.inference.calibrating.evidence import ColumnEvidence, PairEvidence
 from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.change import Distance
+from nosplit.inference.effect import Separation
 from nosplit.inference.questions import Question
 from nosplit.inference.result import Exchanged, TestResult
 from nosplit.methods import Method, Selection
-from nosplit.methods.normal.doubt import Doubt
 from nosplit.methods.normal.laws import Flips, law_of
 
 __all__ = ["Outcome", "Tested", "of_unnamed", "to_result"]
@@ -25,7 +26,11 @@ __all__ = ["Outcome", "Tested", "of_unnamed", "to_result"]
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The outcome of a test on its way to a `TestResult`."""
+    """The outcome of a test on its way to a `TestResult`.
+
+    `relabellings` counts the permutations that a test of these sizes has, those that cannot differ
+    in their evidence as one; infinite if p-values come from elsewhere.
+    """
 
     method: Method
     selection: Selection
@@ -38,42 +43,25 @@ class Outcome:
     columns: tuple[ColumnEvidence, ...] = ()
     together: tuple[PairEvidence, ...] = ()
     apart: float | None = None
-    doubt: Doubt | None = None
+    relabellings: float = math.inf
     caveats: tuple[Caveat, ...] = ()
 
     @property
     def log_pvalue(self) -> float:
         """The logarithm of the p-value."""
         if self.flips is None:
-            log_p = float(self.selection.log_pvalue)
-            return log_p if self.doubt is None else float(self.doubt.log_pvalues(log_p))
-        p = self.flips.sf(self.flips.values[0])
-        return math.log(p if self.doubt is None else self.doubt.pvalues(p, self.draws))
+            return float(self.selection.log_pvalue)
+        return math.log(self.flips.sf(self.flips.values[0]))
 
     @property
     def draws(self) -> int | None:
         """Draws that p-values are shares of, the observed one included."""
         return None if self.flips is None else len(self.flips.values)
 
-    def doubting(self, doubt: Doubt) -> Outcome:
-        """The same, with p-values that allow for what rows may be: those of columns, too."""
-
-        def allowed(p: float) -> float:
-            return float(doubt.pvalues(p, self.draws))
-
-        return replace(
-            self,
-            doubt=doubt,
-            columns=tuple(
-                replace(own, pvalue=allowed(own.pvalue), adjusted=allowed(own.adjusted))
-                for own in self.columns
-            ),
-            together=tuple(
-                own._replace(pvalue=allowed(own.pvalue), adjusted=allowed(own.adjusted))
-                for own in self.together
-            ),
-            apart=None if self.apart is None else allowed(self.apart),
-        )
+    def separated(self, found: Iterable[Separation | None]) -> Outcome:
+        """The same with the separation of each column."""
+        both = zip(self.columns, found, strict=True)
+        return replace(self, columns=tuple(replace(c, separation=own) for c, own in both))
 
     def noting(self, caveats: Iterable[Caveat]) -> Outcome:
         """The same with more to say."""
@@ -95,10 +83,11 @@ def to_result(
     design: Exchanged | None = None,
 ) -> TestResult:
     """Issue the warnings and put the result together."""
-    outcome = outcome.noting(_powerless(outcome))
     outcome = of_unnamed(outcome) if default else outcome
     for category, text in outcome.caveats:
-        warn(text, category)
+        # A check of the rows must not fail the test suite of anybody: it is told by the result.
+        if category is not DependentRowsWarning:
+            warn(text, category)
     picked = outcome.selection
     law = outcome.flips or law_of(picked)
     statistic = float(outcome.flips.values[0]) if outcome.flips else float(picked.statistic)
@@ -128,11 +117,11 @@ def to_result(
         encoding=encoding,
         by_column=outcome.columns,
         by_pair=outcome.together,
-        by_distance=outcome.apart,
+        distance=None if outcome.apart is None else Distance(outcome.apart),
         default=default,
         stream=stream,
         design=design,
-        doubt=outcome.doubt,
+        smallest_pvalue=1.0 / outcome.relabellings,
     )
 
 
@@ -140,18 +129,6 @@ def of_unnamed(outcome: Outcome) -> Outcome:
     """The outcome of kernels that nobody named, so that nobody can drop one of two copies."""
     kept = tuple(c for c in outcome.caveats if c[0] is not NearCopyWarning)
     return replace(outcome, caveats=kept)
-
-
-def _powerless(outcome: Outcome) -> list[Caveat]:
-    """Draws that are so few that no data would be rejected at .05."""
-    if outcome.flips is None or len(outcome.flips.values) >= 20:
-        return []
-    least = 1.0 / len(outcome.flips.values)
-    text = (
-        f"There are {len(outcome.flips.values)} ways to relabel so little data, so p is at least "
-        f"{least:.2g}: whatever the data, it is not rejected at .05. Use more rows."
-    )
-    return [(PowerlessWarning, text)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,19 +10,28 @@ from typing import TYPE_CHECKING, Any
 from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, printable
 from nosplit.inference.calibrating.evidence import ColumnEvidence
-from nosplit.inference.calibrations import APPROXIMATE
-from nosplit.methods.normal.doubt import Doubt
+from nosplit.inference.change import Distance
+from nosplit.inference.effect import Separation
+from nosplit.inference.questions import TOO_LITTLE, TOO_LITTLE_DATA
 from nosplit.pairs.dealing import MOST_ROWS
 
 if TYPE_CHECKING:
     from nosplit.inference.result import TestResult
 
-__all__ = ["answer_of", "distances_alone", "exact_for", "kernel_label", "summary_of", "tested"]
+__all__ = [
+    "EXACT_FOR",
+    "answer_of",
+    "distances_alone",
+    "kernel_label",
+    "summary_of",
+    "tested",
+    "verdict_of",
+]
 
 # Kernels that a summary lists, those of the largest weights first.
 MOST_LINES = 12
-# Rows of which nine in ten series that forget fast (φ = .3) are not called exact.
-SEEN_ROWS = 120
+# For what an exact p-value is exact.
+EXACT_FOR = "exact for independent"
 
 
 def answer_of(
@@ -33,13 +42,14 @@ def answer_of(
     `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
     `said` rewrites notes and warnings, for a reader who does not call functions.
     """
-    lines = [_verdict(result, alpha)]
+    lines = [verdict_of(result, alpha)]
     if columns:
         lines += _size_lines(result, alpha) + _column_lines(result, alpha)
     lines += _pair_lines(result, alpha) + _distance_lines(result, alpha)
+    lines += _joint_lines(result, alpha)
     lines.append(indented("  tested     ", tested(result)))
-    lines += _witness_lines(result)
-    lines += [indented("  note       ", printable(said(text))) for text in result.notes]
+    notes = [*result.notes, *_draw_notes(result, alpha)]
+    lines += [indented("  note       ", printable(said(text))) for text in notes]
     lines += [indented("  warning    ", said(text)) for text in result.warnings]
     return "\n".join(lines)
 
@@ -47,12 +57,11 @@ def answer_of(
 def summary_of(result: TestResult, alpha: float) -> str:
     """The verdict at level alpha in words, how it was reached, and the learned weights."""
     lines = [
-        _verdict(result, alpha),
+        verdict_of(result, alpha),
         f"  question   {result.question}",
         f"  statistic  {result.statistic:.4g}, rejects from {result.threshold(alpha):.4g}",
         f"  method     {result.method}, {_calibration_words(result)}",
     ]
-    lines += _witness_lines(result)
     if result.reference is not None:
         lines.append(f"  reference  compared with {result.reference}")
     if result.design is not None:
@@ -63,24 +72,30 @@ def summary_of(result: TestResult, alpha: float) -> str:
         lines.append(f"  rows       {result.n_used:,} used{_left_out(result)}")
     if result.encoding is not None:
         lines.append(f"  columns    {_columns_text(result.encoding)}")
-    lines += [indented("  note       ", printable(text)) for text in result.notes]
+    notes = [*result.notes, *_draw_notes(result, alpha)]
+    lines += [indented("  note       ", printable(text)) for text in notes]
     lines += _column_lines(result, alpha) + _pair_lines(result, alpha)
-    lines += _distance_lines(result, alpha)
+    lines += _distance_lines(result, alpha) + _joint_lines(result, alpha)
     lines += _kernel_lines(result)
     lines += [indented("  warning    ", text) for text in result.warnings]
     return "\n".join(lines)
 
 
-def _verdict(result: TestResult, alpha: float) -> str:
+def verdict_of(result: TestResult, alpha: float) -> str:
+    """State the verdict, the p-value and the level."""
+    if result.verdict(alpha) == TOO_LITTLE_DATA:
+        least = format_p(math.log(result.smallest_pvalue))
+        return f"{TOO_LITTLE} (p ≥ {least} whatever the data, level {alpha:g})."
     answer = result.question.rejected if result.reject(alpha) else result.question.kept
     return f"{answer} ({said_p(result.log_pvalue)}, level {alpha:g})."
 
 
-def _witness_lines(result: TestResult) -> list[str]:
-    if result.witness is None:
+def _draw_notes(result: TestResult, alpha: float) -> list[str]:
+    """Say if more permutations could have reached the level."""
+    if result.flips is None or result.smallest_pvalue > alpha or result.flips + 1 >= 1.0 / alpha:
         return []
-    told = f"{result.witness.estimator}: {said_p(result.witness.log_pvalue)}"
-    return [f"  witness    {told}; the p-value is twice the smaller of both"]
+    needed = math.ceil(1.0 / alpha) - 1
+    return [f"{result.flips:,} permutations cannot give p ≤ {alpha:g}: use {needed:,} or more."]
 
 
 def tested(result: TestResult) -> str:
@@ -116,11 +131,7 @@ def _compared(result: TestResult) -> str:
 
 def _calibration_words(result: TestResult) -> str:
     how = result.calibration
-    if result.doubt is not None and result.doubt.likely:
-        p = format_p(math.log(result.pvalue_if_independent))
-        allows = f"p allows for rows that are {result.doubt} ({p} if they are independent)"
-        how = allows if how == APPROXIMATE else f"{how} calibration; {allows}"
-    elif how != "exact":
+    if how != "exact":
         how = f"{how} calibration"
     if result.flips is None:
         return how
@@ -129,41 +140,29 @@ def _calibration_words(result: TestResult) -> str:
     if result.calibration != "exact":
         return f"{how}, {draws}"
     if result.design is None:
-        return f"{exact_for(result.n_used, doubt=result.doubt)}, {draws}"
-    inside = result.design.kind == "strata"
-    unit, doubt = result.design.unit, result.doubt
-    return f"{exact_for(result.n_used, unit, inside_strata=inside, doubt=doubt)}, {draws}"
-
-
-def exact_for(
-    n_rows: int, unit: str = "rows", *, inside_strata: bool = False, doubt: Doubt | None = None
-) -> str:
-    """Say for what an exact p-value is exact.
-
-    Short series that forget fast are not seen for certain: nothing is called exact as such. Who
-    names groups says that they are independent.
-    """
-    inside = " inside strata" if inside_strata else ""
-    few = n_rows < SEEN_ROWS and unit != "groups"
-    allowed = "" if doubt is None else ", for which p allows"
-    unseen = f" (too few to tell whether they are{allowed})" if few else ""
-    return f"exact for independent {unit}{inside}{unseen}"
+        return f"{EXACT_FOR} rows, {draws}"
+    inside = " inside strata" if result.design.kind == "strata" else ""
+    return f"{EXACT_FOR} {result.design.unit}{inside}, {draws}"
 
 
 def _size_lines(result: TestResult, alpha: float) -> list[str]:
     """Say how large the difference is, as far as single columns tell."""
-    held = [(name, _evidence_of(result, name)) for name in result.differing(alpha)[:1]]
-    if not result.reject(alpha):
+    found = result.separation(alpha)
+    if found is None:
         return []
-    return [
-        indented(
-            "  how large  ",
-            f"rows are told apart {c.told_apart:.0%} of the time by {_called(result, name)} alone "
-            "(50% is chance)",
-        )
-        for name, c in held
-        if c.told_apart is not None
-    ]
+    called, largest = _called(result, found[0]), found[1]
+    if largest.paired:
+        size = f"y is larger in {largest.words} of pairs: {called}; 50 % = chance"
+    else:
+        of = "" if largest.sample is None else f", {printable(largest.sample)} against the others"
+        size = f"largest separation {largest.words}: {called}{of}; 50 % = chance"
+    return [indented("  how large  ", size)]
+
+
+def _apart(found: Separation | None) -> str:
+    if found is None:
+        return ""
+    return f", y larger in {found.words}" if found.paired else f", separation {found.words}"
 
 
 def _called(result: TestResult, name: str) -> str:
@@ -176,14 +175,13 @@ def _evidence_of(result: TestResult, name: str) -> ColumnEvidence:
 
 
 def _column_lines(result: TestResult, alpha: float) -> list[str]:
-    """The columns that differ by themselves, those told apart most often first."""
+    """The columns that differ by themselves, the largest separation first."""
     held = result.differing(alpha)
-    # A column may hold where all that was looked at together does not.
-    title = "  differ     " if result.reject(alpha) else "  by itself  "
+    title = "  differ     "
     lines: list[str] = []
     for name in held[:MOST_LINES]:
         column = _evidence_of(result, name)
-        apart = f", told apart {column.told_apart:.0%}" if column.told_apart else ""
+        apart = _apart(column.separation)
         words = f": {column.words}" if column.words else ""
         text = f"{_called(result, name)}{words} ({said_p(math.log(column.adjusted))}{apart})"
         lines.append(indented(title if not lines else " " * 13, text))
@@ -194,12 +192,13 @@ def _column_lines(result: TestResult, alpha: float) -> list[str]:
 
 def _pair_lines(result: TestResult, alpha: float) -> list[str]:
     """The pairs of columns that differ together and not by themselves, strongest first."""
-    pvalues = {names: pair.adjusted for names, pair in result._named_pairs()}
+    pairs = dict(result._named_pairs())
     held = result.together(alpha)
     lines: list[str] = []
     for names in held[:MOST_LINES]:
         both = " with ".join(_called(result, name) for name in names)
-        text = f"{both} ({said_p(math.log(pvalues[names]))})"
+        change, p = pairs[names].change, said_p(math.log(pairs[names].adjusted))
+        text = f"{both} ({p})" if change is None else f"{both}: {change.words} ({p})"
         lines.append(indented("  together   " if not lines else " " * 13, text))
     if len(held) > MOST_LINES:
         lines.append(f"             and {len(held) - MOST_LINES} more")
@@ -208,19 +207,30 @@ def _pair_lines(result: TestResult, alpha: float) -> list[str]:
 
 def _distance_lines(result: TestResult, alpha: float) -> list[str]:
     """Distances of rows from the middle, where they show what no column does by itself."""
-    p = distances_alone(result, alpha)
-    if p is None:
+    found = distances_alone(result, alpha)
+    if found is None:
         return []
-    text = f"how far rows lie from the middle, all columns together ({said_p(math.log(p))})"
-    return [indented("  distances  ", text)]
+    return [indented("  distances  ", f"{found.words} ({said_p(math.log(found.pvalue))})")]
 
 
-def distances_alone(result: TestResult, alpha: float) -> float | None:
-    """The p-value of distances from the middle, if they differ and no column does by itself."""
-    p = result.by_distance
-    if p is None or p > alpha or not result.reject(alpha) or result.differing(alpha):
+def distances_alone(result: TestResult, alpha: float) -> Distance | None:
+    """Distances from the middle, if they differ and no column does by itself."""
+    found = result.distance
+    if found is None or found.pvalue > alpha or not result.reject(alpha) or result.differing(alpha):
         return None
-    return p
+    return found
+
+
+def _joint_lines(result: TestResult, alpha: float) -> list[str]:
+    """All columns, if they differ and no column, pair or distance does by itself."""
+    told = result.differing(alpha) or result.together(alpha) or distances_alone(result, alpha)
+    if not result.reject(alpha) or not result.column_names or told:
+        return []
+    names = [_called(result, name) for name in result.column_names]
+    if len(names) > MOST_LINES:
+        names[MOST_LINES:] = [f"{len(names) - MOST_LINES} more"]
+    joint = f"jointly in {', '.join(names[:-1])} and {names[-1]}" if names[1:] else f"in {names[0]}"
+    return [indented("  together   ", f"{joint}: nosplit.explain shows where")]
 
 
 def _kernel_lines(result: TestResult) -> list[str]:

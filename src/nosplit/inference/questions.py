@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["GOODNESS", "INDEPENDENCE", "K_SAMPLE", "MEAN", "NORMAL", "TWO_SAMPLE", "Question"]
+__all__ = [
+    "DIFFER",
+    "GOODNESS",
+    "INDEPENDENCE",
+    "K_SAMPLE",
+    "MEAN",
+    "NORMAL",
+    "NO_EVIDENCE",
+    "TOO_LITTLE",
+    "TOO_LITTLE_DATA",
+    "TWO_SAMPLE",
+    "Question",
+    "Verdict",
+]
+
+Verdict = Literal["differ", "no evidence", "too little data"]
+DIFFER: Verdict = "differ"
+NO_EVIDENCE: Verdict = "no evidence"
+TOO_LITTLE_DATA: Verdict = "too little data"
+# How results say it that no permutation could have reached the level.
+TOO_LITTLE = "Too little data to tell"
 
 
 @dataclass(frozen=True)

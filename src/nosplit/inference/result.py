@@ -11,17 +11,23 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from nosplit._support.changes import finite_or_none
 from nosplit._support.checks import check_alpha
 from nosplit._support.pvalues import said_p
 from nosplit._support.types import Array
 from nosplit.errors import InputError
 from nosplit.inference.calibrating.evidence import ColumnEvidence, PairEvidence
+from nosplit.inference.change import Distance, finite_or_none
 from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
 from nosplit.inference.columns.sequential import enough_draws
+from nosplit.inference.effect import Separation
 from nosplit.inference.printed import answer_of, kernel_label, summary_of
-from nosplit.inference.questions import Question
-from nosplit.methods.normal.doubt import Doubt
+from nosplit.inference.questions import (
+    DIFFER,
+    NO_EVIDENCE,
+    TOO_LITTLE_DATA,
+    Question,
+    Verdict,
+)
 from nosplit.methods.normal.laws import Law
 
 __all__ = ["Exchanged", "KernelLine", "TestResult"]
@@ -40,21 +46,22 @@ class KernelLine(NamedTuple):
     active: bool
 
 
-# How often a column tells rows apart that has no place in a comparison.
+# Separation of a column that defines the samples.
 APART = 0.99
 
 
 @dataclass(frozen=True)
 class Exchanged:
-    """Rows or groups that change places under the null hypothesis, if not any with any other.
+    """A description of the design: the permutations under the null hypothesis.
 
     Attributes
     ----------
-    kind : {"pairs", "strata", "groups", "samples"}
-        Rows of pairs, rows or groups inside strata, whole groups, or rows of several samples.
+    kind : {"pairs", "strata", "groups", "series", "samples"}
+        Rows of pairs, rows or groups inside strata, whole groups, blocks of consecutive rows, or
+        rows of several samples.
     words : str
         What it is, in words.
-    unit : {"rows", "pairs", "groups"}
+    unit : {"rows", "pairs", "groups", "blocks"}
         What must be independent of one another for p-values to be exact.
     """
 
@@ -104,9 +111,9 @@ class TestResult:
     by_pair : tuple of PairEvidence
         Pairs of columns, by their positions, that differ or nearly so: p-values adjusted for all
         pairs up to .1.
-    by_distance : float or None
-        The p-value of distances of rows from the middle, by themselves: all columns of numbers
-        wider together, or far from their middles together. None where they were not looked at.
+    distance : Distance or None
+        Distances of rows from the middle: all columns of numbers wider together, or far from their
+        middles together. Its p-value, direction and ratio of medians; None if not looked at.
     reference : str or None
         What the sample was compared with, where that was a profile.
     default : bool
@@ -116,13 +123,11 @@ class TestResult:
     stream : bool
         Whether an accumulator sketched the rows as they came.
     design : Exchanged or None
-        What changes places under the null hypothesis, where rows are paired or have strata or
-        groups.
-    doubt : Doubt or None
-        What up to 1,000 rows may be by their likeness to those next to them, independent or a
-        series, for which p-values allow; `doubt.series` says how likely a series is.
-    witness : WitnessResult or None
-        What an estimator found that took part: the p-value is then twice the smaller of both.
+        What is permuted under the null hypothesis, if rows are paired, in time order, or have
+        strata or groups.
+    smallest_pvalue : float
+        The smallest p-value that a permutation test of samples of these sizes can have, however
+        many permutations are drawn; 0 if there is no such limit.
     """
 
     # pytest would otherwise take the class for a test.
@@ -152,38 +157,19 @@ class TestResult:
     encoding: Any = None
     by_column: tuple[ColumnEvidence, ...] = ()
     by_pair: tuple[PairEvidence, ...] = ()
-    by_distance: float | None = None
+    distance: Distance | None = None
     reference: str | None = None
     default: bool = False
     automatic: bool = False
     stream: bool = False
     design: Exchanged | None = None
-    doubt: Doubt | None = None
-    witness: Any = None
+    smallest_pvalue: float = 0.0
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
-        return self._pvalue_of(self.log_pvalue)
-
-    @property
-    def pvalue_if_independent(self) -> float:
-        """The p-value if it is known that rows are independent, as of a randomised trial.
-
-        `pvalue` allows for a series, where rows are few (`doubt`), and is then larger.
-        """
-        if self.doubt is None:
-            return self.pvalue
-        log_p = self.null.log_sf(self.statistic)
-        if self.witness is not None:
-            log_p = min(0.0, math.log(2.0) + min(log_p, self.witness.log_pvalue_if_independent))
-        return self._pvalue_of(log_p)
-
-    def _pvalue_of(self, log_pvalue: float) -> float:
-        p = math.exp(log_pvalue)
-        if (
-            self.flips is not None and self.witness is None
-        ):  # a share of draws, without the rounding of its logarithm
+        p = math.exp(self.log_pvalue)
+        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
             return round(p * (self.flips + 1)) / (self.flips + 1)
         return max(p, float(np.nextafter(0.0, 1.0)))
 
@@ -191,12 +177,19 @@ class TestResult:
         """Whether the null hypothesis is rejected at level alpha: pvalue ≤ alpha."""
         return self.pvalue <= check_alpha(alpha)
 
+    def verdict(self, alpha: float = 0.05) -> Verdict:
+        """Return "differ", "no evidence" or "too little data".
+
+        "too little data" means that no permutation of samples of these sizes could have given a
+        p-value of alpha or less, whatever the data.
+        """
+        if self.reject(alpha):
+            return DIFFER
+        return NO_EVIDENCE if self.smallest_pvalue <= alpha else TOO_LITTLE_DATA
+
     def threshold(self, alpha: float = 0.05) -> float:
-        """The value from which the statistic rejects at level alpha, whatever a witness says."""
-        level = check_alpha(alpha) / (1.0 if self.witness is None else 2.0)
-        if self.doubt is not None:
-            level = self.doubt.level(level, None if self.flips is None else self.flips + 1)
-        return self.null.isf(level) if level > 0.0 else math.inf
+        """The value from which the statistic rejects at level alpha."""
+        return self.null.isf(check_alpha(alpha))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -204,10 +197,10 @@ class TestResult:
         some = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
         found = [note for encoding in some if encoding is not None for note in encoding.notes]
         for name, column in zip(self.column_names, self.by_column, strict=False):
-            if column.told_apart is not None and column.told_apart >= APART:
+            if column.size >= APART:
                 found.append(
-                    f"{name!r} alone tells rows of x from rows of y: if it counts rows, or is the "
-                    f"time by which they were divided, leave it out with exclude=[{name!r}]."
+                    f"{name!r} separates the samples completely. If it defines them, leave it out "
+                    f"with exclude=[{name!r}]."
                 )
         return tuple(dict.fromkeys(found))
 
@@ -242,15 +235,19 @@ class TestResult:
             "columns": None if self.columns is None else list(self.columns),
             "by_column": [row.to_dict() for row in self._column_rows()],
             "by_pair": [
-                {"columns": list(names), "pvalue": pair.pvalue, "adjusted": pair.adjusted}
+                {
+                    "columns": list(names),
+                    "pvalue": pair.pvalue,
+                    "adjusted": pair.adjusted,
+                    "words": "" if pair.change is None else pair.change.words,
+                }
                 for names, pair in self._named_pairs()
             ],
-            "by_distance": self.by_distance,
+            "distance": None if self.distance is None else asdict(self.distance),
             "reference": self.reference,
-            "series": None if self.doubt is None else self.doubt.series,
-            "pvalue_if_independent": self.pvalue_if_independent,
+            "smallest_pvalue": self.smallest_pvalue,
+            "verdict": self.verdict(),
             "design": None if self.design is None else asdict(self.design),
-            "witness": None if self.witness is None else self.witness.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -334,7 +331,7 @@ class TestResult:
             self.warnings,
             (*self.notes, few) if flips < needed else self.notes,
             self.reference,
-            self.doubt,
+            self.smallest_pvalue,
         )
 
     def _column_rows(self) -> tuple[ColumnTest, ...]:
@@ -348,24 +345,41 @@ class TestResult:
             adjusted,
             np.full(len(pvalues), self.flips or 0),
             [c.change for c in self.by_column],
+            [c.separation for c in self.by_column],
         )
 
     def differing(self, alpha: float = 0.05) -> tuple[str, ...]:
-        """Names of the columns that differ by themselves, those told apart most often first.
+        """Names of the columns that differ by themselves, the largest separation first.
 
         At level alpha for all of them together: as long as the columns that do not differ agree
-        jointly, the probability that any of them is named is at most alpha.
+        jointly, the probability that any of them is named is at most alpha. Empty unless the test
+        as a whole rejects; `nosplit.column_tests` tests columns by themselves.
         """
+        if not self.reject(alpha):
+            return ()
         both = zip(self.column_names, self.by_column, strict=True)
         held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
-        ranked = sorted(held, key=lambda item: (-(item[1].told_apart or 0.0), item[1].adjusted))
+        ranked = sorted(held, key=lambda item: (-item[1].size, item[1].adjusted))
         return tuple(name for name, _ in ranked)
+
+    def separation(self, alpha: float = 0.05) -> tuple[str, Separation] | None:
+        """The largest separation of the columns that differ, and its column; None if none does.
+
+        Its interval is adjusted for all columns.
+        """
+        held, known = self.differing(alpha), [c.separation for c in self.by_column]
+        largest = known[self.column_names.index(held[0])] if held else None
+        if largest is None:
+            return None
+        return held[0], largest.of(sum(own is not None for own in known))
 
     def together(self, alpha: float = 0.05) -> tuple[tuple[str, str], ...]:
         """Pairs of columns that differ together, where neither does by itself.
 
         How they go together has changed. At level alpha for all pairs, as in `differing`.
         """
+        if not self.reject(alpha):
+            return ()
         alone = set(self.differing(alpha))
         return tuple(
             names

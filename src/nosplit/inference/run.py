@@ -20,8 +20,8 @@ from nosplit.inference.caveats import (
     trusted,
     unsafe,
 )
-from nosplit.inference.limits import settle
 from nosplit.inference.outcome import Outcome
+from nosplit.inference.planning.limits import settle
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import closed_outcome, exact_outcome, of_parts, sum_of_parts
 from nosplit.methods import (
@@ -114,7 +114,7 @@ def _run_exact(
     second = np.sum([part.second for part in done], axis=0)
     seen = None if look is None else look(draws)
     outcome = exact_outcome(method, tau, second / total.n, total, units.n_units, seen)
-    outcome = replace(outcome, pairs=how.pairs)
+    outcome = replace(outcome, pairs=how.pairs, relabellings=draws.relabellings)
     # Others reject only where a statistic, or a column, is above zero.
     return outcome.noting(too_alike(outcome)) if isinstance(method, Wald) else outcome
 

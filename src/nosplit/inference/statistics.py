@@ -30,8 +30,8 @@ from nosplit.inference.caveats import (
     unequal_caveats,
     unsafe,
 )
-from nosplit.inference.limits import Limits, as_method, settle
 from nosplit.inference.outcome import Outcome
+from nosplit.inference.planning.limits import Limits, as_method, settle
 from nosplit.inference.planning.plan import pairing_name
 from nosplit.methods import (
     Adaptive,
@@ -49,6 +49,7 @@ __all__ = [
     "closed_outcome",
     "exact_outcome",
     "of_parts",
+    "one_labelling",
     "sum_of_parts",
     "test_draws",
     "test_moments",
@@ -161,12 +162,25 @@ def of_parts(tau: list[Array]) -> Array:
     return tau[0] if len(tau) == 1 else np.stack(tau, axis=-2)
 
 
-def _no_evidence(method: Method, d: int, n_pairs: int, flips: Flips | None = None) -> Outcome:
-    """All values are 0: every relabelling gives the same, and p is 1."""
+def one_labelling(drawn: DrawnStatistics, method: Method | None, pairs: str) -> Outcome:
+    """Return p = 1 where all permutations are the same, but for the names of the samples."""
+    flips = Flips(np.zeros(len(drawn.tau)))
+    outcome = _all_alike(method or Adaptive(), drawn.tau.shape[1], drawn.n_pairs, flips)
+    columns = () if drawn.columns is None else column_evidence(drawn.columns)
+    return replace(outcome, pairs=pairs, columns=columns)
+
+
+def _all_alike(method: Method, d: int, n_pairs: int, flips: Flips | None) -> Outcome:
+    """Return p = 1: every permutation gives the same."""
     zero, none = np.zeros(()), np.zeros(d)
     picked = Selection(zero, zero, none, none > 0, np.zeros((), dtype=int), zero)
     calibration = ASYMPTOTIC if flips is None else "exact"
-    outcome = Outcome(method, picked, none, np.zeros((d, d)), n_pairs, calibration, flips)
+    return Outcome(method, picked, none, np.zeros((d, d)), n_pairs, calibration, flips)
+
+
+def _no_evidence(method: Method, d: int, n_pairs: int, flips: Flips | None = None) -> Outcome:
+    """Return p = 1 if all values are 0, and say so."""
+    outcome = _all_alike(method, d, n_pairs, flips)
     text = (
         "The values of all pairs are 0, so p is 1: the data is constant or nearly so, there are "
         "too few pairs, or no kernel's bandwidth fits the data's scale."

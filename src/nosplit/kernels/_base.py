@@ -29,7 +29,7 @@ __all__ = [
     "check_aligned",
     "check_bandwidth",
     "check_base",
-    "check_rows",
+    "check_kernel_rows",
     "finite",
     "layout_base",
     "positive_int",
@@ -129,7 +129,7 @@ def tile_base(base: Base, a: Rows, b: Rows) -> Values:
            [1., 0., 2.],
            [3., 2., 0.]])
     """
-    a, b = check_rows(a, b)
+    a, b = check_kernel_rows(a, b)
     check_base(base, ("sq", "l1", "dot"))
     if base == "dot":
         return a.astype(np.float64, copy=False) @ b.astype(np.float64, copy=False).T
@@ -169,7 +169,7 @@ def row_blocks(n: int, row_size: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n, step))
 
 
-def check_rows(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Rows, Rows]:
+def check_kernel_rows(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Rows, Rows]:
     """Both as two-dimensional float arrays of equal width."""
     a, b = _matrix("a", a), _matrix("b", b)
     if a.shape[1] != b.shape[1]:
@@ -181,7 +181,7 @@ def check_rows(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Rows, Rows]:
 
 def check_aligned(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Rows, Rows]:
     """Both as two-dimensional float arrays of equal shape."""
-    a, b = check_rows(a, b)
+    a, b = check_kernel_rows(a, b)
     if a.shape != b.shape:
         raise InputError(
             "`a` and `b` must have the same shape to be aligned, "

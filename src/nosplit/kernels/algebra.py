@@ -20,7 +20,7 @@ from nosplit.kernels._base import (
     Rows,
     Values,
     check_aligned,
-    check_rows,
+    check_kernel_rows,
     finite,
     layout_base,
     row_blocks,
@@ -85,7 +85,7 @@ class FunctionKernel(Algebra):
         if layout == "aligned":
             a, b = check_aligned(a, b)
             return self._call(a, b, (len(a),))
-        a, b = check_rows(a, b)
+        a, b = check_kernel_rows(a, b)
         out = np.empty((len(a), len(b)))
         for rows in row_blocks(len(a), b.size):
             out[rows] = self._call(a[rows, None, :], b[None, :, :], out[rows].shape)

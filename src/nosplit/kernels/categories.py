@@ -12,7 +12,7 @@ from nosplit.kernels._base import (
     Rows,
     Values,
     check_aligned,
-    check_rows,
+    check_kernel_rows,
     finite,
     row_blocks,
     set_fields,
@@ -74,7 +74,7 @@ def agreements(layout: Layout, a: Rows, b: Rows) -> Values:
     if layout == "aligned":
         a, b = check_aligned(a, b)
         return np.asarray((a == b).mean(axis=1))
-    a, b = check_rows(a, b)
+    a, b = check_kernel_rows(a, b)
     shares = np.empty((len(a), len(b)))
     columns = np.ascontiguousarray(b.T)
     for rows in row_blocks(len(a), len(b)):

@@ -9,7 +9,7 @@ from operator import index
 import numpy as np
 
 from nosplit.errors import InputError
-from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_rows, set_fields
+from nosplit.kernels._base import Kernel, Layout, Rows, Values, check_kernel_rows, set_fields
 from nosplit.kernels.algebra import Algebra, as_kernel
 
 __all__ = ["Mixed", "OnColumns"]
@@ -46,7 +46,7 @@ class OnColumns(Algebra):
         set_fields(self, kernel=as_kernel(self.kernel), columns=_checked_positions(self.columns))
 
     def _evaluate(self, layout: Layout, a: Rows, b: Rows) -> Values:
-        a, b = check_rows(a, b)
+        a, b = check_kernel_rows(a, b)
         a, b = self.pick(a), self.pick(b)
         return self.kernel.aligned(a, b) if layout == "aligned" else self.kernel.tile(a, b)
 

@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.changes import finite_or_none
 from nosplit._support.checks import Seed, check_alpha, check_int, check_rng, resolve
 from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array
-from nosplit._support.warn import warn
 from nosplit.data.options import AUTO, POLICIES, Options
 from nosplit.data.tables.encoding import Column, Encoding
 from nosplit.data.tables.fit_encoding import read_one
 from nosplit.data.tables.frames import CATEGORIES, as_frame, is_table
-from nosplit.errors import DependentRowsWarning, InputError
+from nosplit.errors import InputError
+from nosplit.inference.change import finite_or_none
 from nosplit.monitor.bets.learners import learner_labels
 from nosplit.monitor.bets.wealth import Wealth
 from nosplit.monitor.watch import Watch, WatchPlan
@@ -164,13 +163,11 @@ class BaseMonitor:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings to know before relying on it."""
-        lag = 0 if self._watch is None else self._watch.lag
-        if not lag:
+        if self._watch is None or not self._watch.dependent:
             return ()
         text = (
-            f"Rows depend on those before them, up to {lag * self.block} rows apart or more. Bets "
-            "take them to be independent, and ring without a change. Watch blocks several times "
-            f"as long: block={4 * lag * self.block}."
+            "Neighbouring rows are alike, as in a time series; then false alarms are more frequent "
+            "than promised. Make blocks several times longer than the dependence: block=."
         )
         return (text,)
 
@@ -190,10 +187,7 @@ class BaseMonitor:
 
     def _feed(self, x: Array, y: Array) -> None:
         assert self._watch is not None
-        before = self._watch.lag
         self._watch.feed(x, y)
-        if self._watch.lag and not before:
-            warn(self.warnings[0], DependentRowsWarning)
 
     def acknowledge(self) -> None:
         """After an alarm, go on watching from here, with what was learned and with no evidence.

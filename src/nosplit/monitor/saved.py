@@ -32,7 +32,7 @@ from nosplit.sketch.saved.plain import ARRAYS, map_from_plain, map_to_plain
 
 __all__ = ["MONITOR", "files_seen", "monitor_to_plain", "read_monitor", "write_monitor"]
 
-MONITOR = DocumentForm("monitor", 2, oldest=1)
+MONITOR = DocumentForm("monitor", 3)
 KINDS: dict[str, type[BaseMonitor]] = {
     "two_sample": Monitor,
     "independence": IndependenceMonitor,
@@ -199,7 +199,7 @@ def _restore_rows(monitor: Monitor, rows: Any, watch: Any, reference: Any, renew
 def _watch_to_plain(watch: Watch) -> dict[str, Any]:
     return {
         "n": watch.n,
-        "lag": watch.lag,
+        "dependent": watch.dependent,
         "piloted": watch.piloted,
         "kept": [[packed(x), packed(y)] for x, y in watch.kept],
         "bettor": None if watch.bettor is None else _bettor_to_plain(watch.bettor),
@@ -208,8 +208,8 @@ def _watch_to_plain(watch: Watch) -> dict[str, Any]:
 
 def _restore_watch(watch: Watch, data: Any) -> None:
     width, size = watch.encoding.width, watch.plan.size
-    watch.n, watch.lag = (check_int(data[k], k, least=0) for k in ("n", "lag"))
-    watch.piloted = data["piloted"] is True
+    watch.n = check_int(data["n"], "n", least=0)
+    watch.dependent, watch.piloted = data["dependent"] is True, data["piloted"] is True
     for sides in data["kept"]:
         x, y = (unpacked(side, (None, width)) for side in sides)
         if x.shape != y.shape or len(x) % size:

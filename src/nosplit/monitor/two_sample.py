@@ -44,9 +44,10 @@ class Monitor(BaseMonitor):
     every : int, optional
         Of the guarantee "rate".
     block : int
-        Rows that follow one another and are swapped together. Rows that depend on those before
-        them ring without a change, unless blocks are several times as long as the dependence
-        reaches; then the guarantee holds nearly.
+        Number of consecutive rows that are swapped together. If rows are in time order and depend
+        on their neighbours, make blocks several times longer than the dependence, or the monitor
+        raises false alarms; the guarantee then holds approximately. If neighbouring rows are alike
+        among the first 512 pairs, `warnings` says so.
     estimators : sequence of estimators
         Of scikit-learn, or alike: they learn to tell the rows of past pairs apart, those with
         `partial_fit` as pairs come, others anew on the last 4,096 pairs. Half of the wealth is

@@ -1,4 +1,4 @@
-"""The life of a watch: a map is made, pairs are bet on, the first of them looked at for dependence.
+"""The life of a watch: make a map, bet on pairs, check the first of them for serial dependence.
 
 Without a reference, the map comes from the first 32 pairs, whichever of their rows are called x,
 and comes anew from the first 128 and 512, all of which were bet on then.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.types import Array
-from nosplit.data.serial import correlated_rows
+from nosplit.data.series import check_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.monitor.bets.bettor import Bettor
 from nosplit.monitor.bets.estimators import Estimators
@@ -84,8 +84,8 @@ class Watch:
         Rows of the first pairs.
     n : int
         Pairs that came.
-    lag : int
-        How far rows seem to depend on those before them, in pairs.
+    dependent : bool
+        Whether neighbouring pairs are alike.
     """
 
     plan: WatchPlan
@@ -94,7 +94,7 @@ class Watch:
     piloted: bool = False
     kept: list[tuple[Array, Array]] = field(default_factory=list)
     n: int = 0
-    lag: int = 0
+    dependent: bool = False
 
     def start(self, pilot: Array) -> None:
         """Make the map of reference rows."""
@@ -128,7 +128,7 @@ class Watch:
             self._settle()
 
     def _settle(self) -> None:
-        """Make the map, or make it anew; at last, look for dependence."""
+        """Make the map, or make it anew; at the last stage, check for serial dependence."""
         x, y = (np.concatenate(side) for side in zip(*self.kept, strict=True))
         self.kept = [(x, y)]
         if not self.piloted:
@@ -138,10 +138,10 @@ class Watch:
             self.bettor.feed(x, y, bets=before is None)
         if self.n == STAGES[-1]:
             self.kept = []
-            self.lag = self._lag(x, y)
+            self.dependent = bool(check_rows(self._differences(x, y)))
 
-    def _lag(self, x: Array, y: Array) -> int:
-        """The lag at which differences of pairs still depend on one another."""
+    def _differences(self, x: Array, y: Array) -> Array:
+        """Return the differences of pairs in one feature of each column, or of both variables."""
         assert self.bettor is not None
         bet_map = self.bettor.bet_map
         sides = bet_map.standardised(x), bet_map.standardised(y)
@@ -149,4 +149,4 @@ class Watch:
         first = bet_map.n_waves + SCORES * np.arange(bet_map.p)
         if not self.plan.columns:
             first = np.arange(bet_map.n_waves + SCORES * bet_map.p, bet_map.n_features)
-        return correlated_rows(differences[:, first].astype(np.float64))
+        return differences[:, first].astype(np.float64)

@@ -166,6 +166,11 @@ class Signs:
         """Signs that are drawn: one for each block."""
         return max(1, self.n_units // self.block)
 
+    @property
+    def relabellings(self) -> float:
+        """Patterns that may differ in their statistics."""
+        return 2.0 ** min(self.n_signs - self.products, 1000)
+
     def _patterns(self, numbers: Index) -> NDArray[np.float32]:
         """The sign patterns of these numbers; that of 0 is +1 throughout."""
         bits = numbers[:, None] >> np.arange(self.n_signs)
@@ -285,6 +290,11 @@ class SignDraws:
     def exhaustive(self) -> bool:
         """Whether all patterns are used."""
         return self.signs.exhaustive
+
+    @property
+    def relabellings(self) -> float:
+        """Patterns that may differ in their statistics."""
+        return self.signs.relabellings
 
     def of(self, units: range) -> SignDraws:
         """The same draws, for some of the units."""

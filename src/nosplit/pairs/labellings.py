@@ -6,6 +6,7 @@ random draw of all labellings only looks values up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
@@ -125,6 +126,13 @@ class Labels:
         object.__setattr__(self, "exhaustive", exhaustive)
         object.__setattr__(self, "among", range(len(counts)))
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
+
+    @property
+    def relabellings(self) -> float:
+        """Labellings that may differ in their statistics: two swaps of all units do not."""
+        counts = self.units.counts
+        every = math.exp2(min(float(np.log2(counts).sum()), 1000.0))
+        return every / 2.0 if np.all(counts == 2) else every
 
     def of(self, units: range) -> Labels:
         """The same draws, for some of the units."""

@@ -59,6 +59,11 @@ class Draws(Protocol):
         """Whether these are all the draws there could be."""
         ...
 
+    @property
+    def relabellings(self) -> float:
+        """Count the permutations that may differ in their statistics."""
+        ...
+
     def of(self, units: range) -> Draws:
         """The same draws, for some of the units."""
         ...

@@ -1,7 +1,4 @@
-"""Checks of how far a test can be trusted on data like yours.
-
-Its level under a merged null (Appendix D.1), and how much its p-value owes to the seed.
-"""
+"""Estimate the level of a test on data like yours, under a merged null (Appendix D.1)."""
 
 from __future__ import annotations
 
@@ -20,13 +17,12 @@ from nosplit.data.files.whole import n_rows_in
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples, in_hand, read_samples
 from nosplit.designs.asked import DesignLabels, leaving_out
-from nosplit.errors import InputError
 from nosplit.families.fitting import fitted_units
 from nosplit.families.two_sample import Paired
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact
-from nosplit.inference.limits import as_method, settle
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import sizes_of
+from nosplit.inference.planning.limits import as_method, settle
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.defaults.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split
@@ -34,7 +30,7 @@ from nosplit.pairs.loop import accumulate_draws
 from nosplit.pairs.pairing import Pairing
 from nosplit.power.nulls import null_of, swapped_pairs
 
-__all__ = ["CalibrationCheck", "SeedSensitivity", "calibration_check", "seed_sensitivity", "wilson"]
+__all__ = ["CalibrationCheck", "calibration_check", "wilson"]
 
 # Replicates from one random split of the merged sample, by random signs.
 SIGNS_PER_SPLIT = 49
@@ -188,16 +184,15 @@ def calibration_check(
     labels = DesignLabels.of(strata, groups, nan_policy, paired=paired)
 
     def read(policy: str) -> tuple[Samples, tuple[Any, Any]]:
-        settings = Options.of(scale, columns, exclude, policy)
-        *given, settings = in_hand(x, y, settings, all_rows=paired or labels.given)
-        settings = leaving_out(settings, labels.names)
-        return read_samples(given[0], given[1], settings, paired=paired), (given[0], given[1])
+        settings = leaving_out(Options.of(scale, columns, exclude, policy), labels.names)
+        given = in_hand(x, y, all_rows=paired or labels.given)
+        return read_samples(*given, settings, paired=paired), given
 
     data, given = by_policy(nan_policy, read)
     in_files = n_rows_in(x, y)
     x, y = data.x, data.y
     chosen, recipe = as_method(method), data.recipe(kernels)
-    null = null_of(data, given, labels) if labels.given else None
+    null = null_of(data, given, labels, generator) if labels.given else None
     sizes = sizes_of(len(x), len(y), x.shape[1], recipe) if null is None else null.sizes(recipe)
     if null is not None:
         calibration = "exact" if calibration == ASYMPTOTIC else calibration
@@ -277,78 +272,3 @@ def _summary(pvalues: Array, alpha: float) -> CalibrationCheck:
         effective = min(trials, max(len(hits), rate * (1.0 - rate) / max(between, 1e-300)))
     low, high = wilson(rate * effective, effective)
     return CalibrationCheck(pvalues, alpha, rate, low, high)
-
-
-@dataclass(frozen=True, eq=False)
-class SeedSensitivity:
-    """p-values of one test on the same data under several seeds.
-
-    A seed decides in which order rows are dealt to units, and the random draws. All of these
-    p-values are valid; a verdict that hangs on the seed is a verdict on the edge.
-
-    Attributes
-    ----------
-    pvalues : array, shape (seeds,)
-        One for each of the seeds 0, 1, ….
-    alpha : float
-        Level of the test.
-    """
-
-    pvalues: Array
-    alpha: float
-
-    @property
-    def rate(self) -> float:
-        """Share of seeds with which the test rejects."""
-        return float(np.mean(self.pvalues <= self.alpha))
-
-    def __str__(self) -> str:
-        low, middle, high = np.quantile(self.pvalues, [0.0, 0.5, 1.0])
-        return (
-            f"p-values under {len(self.pvalues)} seeds (row orders): {low:.4f} to {high:.4f}, "
-            f"median {middle:.4f};\nthe test rejects with {self.rate:.0%} of them at level "
-            f"{self.alpha:g}. Choose the seed before you look."
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists, for JSON."""
-        return {"alpha": self.alpha, "rate": self.rate, "pvalues": self.pvalues.tolist()}
-
-
-def seed_sensitivity(
-    x: ArrayLike, y: ArrayLike, *, seeds: int = 20, alpha: float = 0.05, **options: Any
-) -> SeedSensitivity:
-    """Repeat `two_sample_test` on the same data with other seeds, and so other orders of rows.
-
-    Parameters
-    ----------
-    x, y : array_like, tables or paths of files
-        The samples, as for `two_sample_test`.
-    seeds : int
-        How many: the seeds are 0, 1, ….
-    alpha : float
-        Level of the test.
-    **options
-        As in `two_sample_test`.
-
-    Returns
-    -------
-    SeedSensitivity
-        With the `pvalues` and the `rate` of rejections.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
-    >>> found = seed_sensitivity(x, y, seeds=5)
-    >>> found.rate, len(found.pvalues)
-    (0.0, 5)
-    """
-    seeds, alpha = check_int(seeds, "seeds", least=1), check_alpha(alpha)
-    for name in ("rng", "shuffle"):
-        if name in options:
-            raise InputError(f"`{name}` must not be given: it is what changes from test to test.")
-
-    with unwarned():
-        tests = [two_sample_test(x, y, rng=seed, **options) for seed in range(seeds)]
-    return SeedSensitivity(np.array([test.pvalue for test in tests]), alpha)

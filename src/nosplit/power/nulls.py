@@ -48,10 +48,12 @@ class DesignNull:
         return self.rows[x], self.rows[y], labels
 
 
-def null_of(data: Samples, samples: tuple[Any, Any], labels: DesignLabels) -> DesignNull:
+def null_of(
+    data: Samples, samples: tuple[Any, Any], labels: DesignLabels, rng: np.random.Generator
+) -> DesignNull:
     """The null samples of two samples with strata, groups or both."""
     strata, groups = labels.of_rows(data.kept, samples)
-    design = design_of(len(data.x), len(data.y), strata, groups)
+    design = design_of(len(data.x), len(data.y), strata, groups, rng)
     known = {"strata": strata, "groups": groups}
     codes = {name: own.codes for name, own in known.items() if own is not None}
     return DesignNull(np.concatenate([data.x, data.y]), len(data.x), design, codes)

@@ -13,9 +13,9 @@ from nosplit._support.checks import Seed, check_alpha, check_fraction, check_int
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import fewest_pairs, safe_window, smallest_safe_pairs, width
-from nosplit.inference.limits import as_method, settle
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import Sizes
+from nosplit.inference.planning.limits import as_method, settle
 from nosplit.inference.planning.plan import Plan
 from nosplit.kernels.bank import kernel_bases
 from nosplit.methods import Best, Method, Naive
@@ -54,8 +54,7 @@ def predict_power(
     Elsewhere the statistics τ are simulated: from their normal limit, whose covariance under the
     alternative is Σ plus what pairs with a common unit share; for complete pairs, which have no
     such limit, from the resampled units of a pilot, with their flips; for the default test, with
-    all else that it looks at, from sums over cells of the pilot. Rows are taken for independent: of
-    fewer than some 60 a test finds a little less, as p allows for a series.
+    all else that it looks at, from sums over cells of the pilot.
 
     Parameters
     ----------

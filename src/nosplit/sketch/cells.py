@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from nosplit._support.types import Array
+from nosplit.errors import Caveat
 from nosplit.pairs.loop import n_workers, one_blas_thread
 from nosplit.pairs.statistics import ColumnDraws, DrawnStatistics
 from nosplit.sketch.lenses import (
@@ -67,8 +68,8 @@ class Sketched:
         Their cells.
     c : int
         Rows of a cell.
-    lag, block : int
-        Up to which lag rows depend on one another (0: they do not), and rows dealt together.
+    caveats : sequence
+        What to know of the rows before relying on them.
     see : callable, optional
         Finds statistics under all draws, somewhere else than in memory.
     """
@@ -77,8 +78,7 @@ class Sketched:
     x: CellSums
     y: CellSums
     c: int
-    lag: int = 0
-    block: int = 1
+    caveats: Sequence[Caveat] = ()
     see: See | None = None
 
     @property
@@ -86,10 +86,9 @@ class Sketched:
         """Rows in cells, of both samples."""
         return self.c * (len(self.x.features) + len(self.y.features))
 
-    @property
-    def counts(self) -> Array:
-        """Rows of x and of y in all bins, (2, Q)."""
-        return np.stack([side.bins.sum(axis=0, dtype=np.float64) for side in (self.x, self.y)])
+    def counts(self, folds: int) -> Array:
+        """Rows of x and of y in all folds and bins, (2, folds, Q)."""
+        return np.stack([self.x.in_bins(folds), self.y.in_bins(folds)])
 
     def drawn(
         self,

@@ -9,7 +9,7 @@ cells, in memory, in files and on clusters, in any order of reading.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from nosplit.pairs.pairing import MOST_DEALT
 __all__ = [
     "Deal",
     "Layout",
-    "block_length",
     "deal_of",
     "layout_of",
     "pilot_size",
@@ -33,8 +32,6 @@ __all__ = [
 TABLE = 1 << 16
 # Cells of the larger sample for one of the smaller.
 MOST_RATIO = 64
-# Blocks of rows that depend on one another: lags in a block, and fewest blocks of a sample.
-BLOCK_LAGS, FEWEST_BLOCKS = 8, 16
 # Rows that bandwidths, scales and bins are taken from: a share of the rows, within bounds.
 PILOT_SHARE, FEWEST_PILOT, MOST_PILOT = 25, 80, 2000
 
@@ -53,15 +50,12 @@ class Deal:
         Number of cells; the places from `cells * c` on are pilot rows.
     key : int or None
         Picks the permutation; None leaves rows in their order, so that cells are runs of rows.
-    block : int
-        Consecutive rows that are dealt together, where rows depend on those before them.
     """
 
     n: int
     c: int
     cells: int
     key: int | None
-    block: int = 1
 
     @property
     def n_dealt(self) -> int:
@@ -83,9 +77,6 @@ class Deal:
         """Places π(i) of consecutive rows."""
         if self.key is None:
             return np.arange(first, first + count)
-        if self.block > 1:
-            rows = np.arange(first, first + count)
-            return self.block_places[rows // self.block] * self.block + rows % self.block
         if self.n <= TABLE:
             return _permutation(self.n, self.key)[first : first + count]
         if self._computed:
@@ -95,7 +86,7 @@ class Deal:
     @property
     def _computed(self) -> bool:
         """Whether places are computed by a compiled loop, of 32 bits."""
-        return self.key is not None and self.block == 1 and TABLE < self.n <= 1 << 32
+        return self.key is not None and TABLE < self.n <= 1 << 32
 
     def _dealt(self, first: int, count: int, c: int, kind: Any) -> NDArray[Any]:
         """Places divided by c."""
@@ -114,9 +105,6 @@ class Deal:
         """Rows that have some places: the inverse of `places`, at the price of these alone."""
         if self.key is None:
             return places
-        if self.block > 1:
-            blocks = np.argsort(self.block_places)[places // self.block]
-            return np.asarray(blocks * self.block + places % self.block)
         if self.n <= TABLE:
             return np.argsort(_permutation(self.n, self.key))[places]
         return self._walked(places.astype(np.uint64), self._before)
@@ -150,12 +138,6 @@ class Deal:
             values = (values * np.uint64(pow(int(factor), -1, 1 << 64))) & mask
             values = (values - added) & mask
         return values
-
-    @cached_property
-    def block_places(self) -> Index:
-        """Places of whole blocks; rows after the last of them are the last."""
-        blocks = replace(self, n=self.n // self.block, block=1)
-        return np.append(blocks.places(0, blocks.n), blocks.n)
 
     @property
     def bits(self) -> int:
@@ -207,11 +189,6 @@ def pilot_size(n: int) -> int:
     return min(n // 2, max(FEWEST_PILOT, min(n // PILOT_SHARE, MOST_PILOT)))
 
 
-def block_length(lag: int, n: int) -> int:
-    """Rows dealt together where rows depend on one another up to a lag, of samples of n rows."""
-    return 1 if lag == 0 else max(1, min(BLOCK_LAGS * lag, n // FEWEST_BLOCKS))
-
-
 def layout_of(
     n: int,
     m: int,
@@ -219,16 +196,13 @@ def layout_of(
     rng: np.random.Generator,
     *,
     shuffle: bool = True,
-    block: int = 1,
     paired: bool = False,
 ) -> Layout:
     """Cut samples of n and m rows into cells: about `cells` of the smaller one.
 
     One c for both, or cells of the two samples would differ under the null hypothesis. Without
-    `shuffle` cells are runs of rows, and the last rows are the pilot. Blocks of several rows are
-    dealt whole, and as many cells of either sample are kept: cells of rows that depend on one
-    another may differ in their variance, so they are swapped in pairs only. Rows that are `paired`
-    are dealt alike, so that a cell of x and its cell of y hold the same pairs.
+    `shuffle` cells are runs of rows, and the last rows are the pilot. Rows that are `paired` are
+    dealt alike, so that a cell of x and its cell of y hold the same pairs.
     """
     free = n - pilot_size(n), m - pilot_size(m)
     few, many = min(free), max(free)
@@ -240,14 +214,11 @@ def layout_of(
     kept = min(many, MOST_RATIO * few)
     c = max(1, few // cells, -(-(few + kept) // max(MOST_DEALT, 2 * cells)))
     c = min(c, few // 4)
-    c = -(-c // block) * block
     counts = [min(size // c, MOST_RATIO * (few // c)) for size in free]
-    if block > 1:
-        counts = [min(counts)] * 2
     keys = [int(key) if shuffle else None for key in rng.integers(0, 2**63, 2)]
     keys = keys[:1] * 2 if paired else keys
     sizes = zip((n, m), counts, keys, strict=True)
-    x, y = (Deal(size, c, count, key, block) for size, count, key in sizes)
+    x, y = (Deal(size, c, count, key) for size, count, key in sizes)
     return Layout(x, y)
 
 

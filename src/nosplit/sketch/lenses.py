@@ -145,11 +145,11 @@ def column_view(
     return ColumnView(units, lenses, of_lenses(of, lenses))
 
 
-def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> list[Lens]:
+def pair_lenses(sketch: SketchMap, units: CellUnits) -> list[Lens]:
     """For each pair of columns a lens on the products of their scores.
 
     Of two columns of numbers it has a statistic for each of up to three scales: of the first wave
-    of either, of the first three, and of all. If `broad` it has one alone, of the first two.
+    of either, of the first three, and of all.
     """
     column, two = sketch.products % sketch.p, sketch.products // sketch.p
     # Two scores of either column are waves of two numbers, and have four products.
@@ -160,10 +160,9 @@ def pair_lenses(sketch: SketchMap, units: CellUnits, *, broad: bool = False) -> 
     for both in sketch.pairs:
         own = (column == both).all(axis=1)
         number, where = wave[own].ravel(), places[own].ravel()
-        finest = 2 if broad else int(number.max())
+        finest = int(number.max())
         categories = any(sketch.bins[j].categories for j in both)
-        scales = [finest] if broad or categories else sorted({1, min(3, finest), finest})
-        where, number = where[number <= finest], number[number <= finest]
+        scales = [finest] if categories else sorted({1, min(3, finest), finest})
         gains = np.stack([number <= scale for scale in scales], axis=1).astype(np.float64)
         found.append(Lens(where, units.steps[where], gains))
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -116,12 +116,6 @@ class SketchMap:
     def drawn(self) -> dict[int, Frequencies]:
         """The frequencies of each kernel that has some, by its number."""
         return drawn_in_octaves(self._waving, self._draw)
-
-    def without_octaves(self) -> SketchMap:
-        """The same, with frequencies for each kernel by itself: such as maps had before."""
-        apart = replace(self)
-        apart.__dict__["drawn"] = {u: self._draw(k, u) for u, k in self._waving.items()}
-        return apart
 
     @property
     def _waving(self) -> dict[int, Kernel]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nosplit._support.types import Array
 from nosplit.errors import NonFiniteError
 from nosplit.kernels.derived.frequencies import projected
 from nosplit.pairs.loop import n_workers, one_blas_thread
@@ -62,6 +63,11 @@ class CellSums:
 
     def __add__(self, other: CellSums) -> CellSums:
         return CellSums(self.features + other.features, self.bins + other.bins)
+
+    def in_bins(self, parts: int) -> Array:
+        """Rows in all bins, (parts, Q): cell i is in part i modulo their number."""
+        found = [self.bins[k::parts].sum(axis=0, dtype=np.float64) for k in range(parts)]
+        return np.stack(found)
 
     def __iadd__(self, other: CellSums) -> CellSums:
         self.features.__iadd__(other.features)

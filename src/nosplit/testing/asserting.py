@@ -18,6 +18,7 @@ from nosplit.data.samples import Samples, one_sample, two_samples
 from nosplit.engines.files.two_sample import open_both
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
+from nosplit.inference.questions import TOO_LITTLE
 from nosplit.inference.result import TestResult
 from nosplit.models.drawing import drawing_from
 from nosplit.testing.confirming import draws_for, fewest_rows, is_confirmed
@@ -50,7 +51,8 @@ def assert_same_distribution(
     with a probability of at most `error`. Samples are compared with 999 random draws, in about the
     time of `two_sample_test`. Only where none of those is as extreme as the data are there
     1 / `error` fresh ones, and only if none of these is either, the assertion fails; that takes
-    some seconds up to a minute, and is what the probability rests on.
+    some seconds up to a minute, and is what the probability rests on. It fails as well if there is
+    too little data to tell: a test that cannot fail is no test.
 
     Parameters
     ----------
@@ -76,10 +78,9 @@ def assert_same_distribution(
     generator, error = check_rng(rng), _check_error(error)
 
     def read(policy: str) -> tuple[Any, Any, Options, Samples]:
-        rows = (x, y, Options.of(None, columns, exclude, policy))
-        if is_path(x) or is_path(y):
-            rows = open_both(x, y).whole(rows[2])
-        return *rows, two_samples(*rows).checked()
+        both = open_both(x, y).whole() if is_path(x) or is_path(y) else (x, y)
+        options = Options.of(None, columns, exclude, policy)
+        return *both, options, two_samples(*both, options).checked()
 
     x, y, options, data = by_policy(nan_policy, read)
     _check_can_fail(*data.shape[:2], error)
@@ -157,12 +158,13 @@ def _check_error(error: float) -> float:
 
 
 def _check_can_fail(n: int, m: int, error: float) -> None:
-    """Check that an alarm is possible: an assertion that cannot fail says nothing."""
+    """Fail if no difference could be found: an assertion that cannot fail says nothing."""
     least = fewest_rows(n, m, error)
     if least is not None:
-        raise InputError(
-            f"{n} and {m} rows are too few for error={error:g}: however much the samples differ, "
-            f"the assertion could not fail. {least} rows each are enough, or a larger `error`."
+        raise AssertionError(
+            f"{TOO_LITTLE}: {n} and {m} rows have too few permutations for error={error:g}, so "
+            "even samples that differ completely would pass. Use at least "
+            f"{least} rows of each, or a larger `error`."
         )
 
 
@@ -181,8 +183,7 @@ def _first_test(
         exclude=options.exclude,
         workers=workers,
     )
-    # Its premise is that rows are independent: p-values that allow for a series would hide alarms.
-    return result if result.pvalue_if_independent <= 1.0 / (FIRST.flips + 1) else None
+    return result if result.pvalue <= 1.0 / (FIRST.flips + 1) else None
 
 
 def _failure(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +9,7 @@ import pytest
 
 import nosplit
 from _same import assert_same
-from nosplit import DependentRowsWarning, InputError, models
+from nosplit import InputError, models
 from nosplit.data.files import whole
 from nosplit.engines.files import independence, side
 from nosplit.inference.calibrations import Wild
@@ -107,14 +105,15 @@ def test_what_is_no_sketch_of_a_file_is_read_whole():
     assert_same(nosplit.goodness_of_fit_test("x.npy", -x, **FIT), expected)
 
 
-def test_a_chain_in_a_file_is_named(never_whole):
+def test_a_series_in_a_file_is_named(never_whole):
     rng = np.random.default_rng(0)
     noise, x = rng.normal(size=5000), np.zeros(5000)
     for i in range(1, 5000):
         x[i] = 0.9 * x[i - 1] + np.sqrt(1 - 0.81) * noise[i]
     np.save("x.npy", x[:, None])
-    with pytest.warns(DependentRowsWarning, match="output of a chain"):
-        nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
+    found = nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
+    assert "DependentRowsWarning: Neighbouring rows are alike" in " ".join(found.warnings)
+    assert found.calibration == "wild"
 
 
 def test_rows_that_are_not_finite_are_named(never_whole):
@@ -167,17 +166,17 @@ def test_independence_of_tables_against_memory(policy, never_whole):
     assert found.n_left_out == memory.n_left_out
 
 
-def test_rows_that_depend_on_others_are_thinned_in_files(never_whole):
+def test_rows_that_depend_on_others_are_warned_of_in_files(never_whole):
     rng = np.random.default_rng(0)
     x, y = (np.convolve(rng.normal(size=9003), np.ones(4))[3:-3] for _ in range(2))
     np.save("x.npy", x[:, None])
     np.save("y.npy", y[:, None])
-    found = []
-    for args in ((x, y), ("x.npy", "y.npy")):
-        with pytest.warns(DependentRowsWarning):
-            found.append(nosplit.independence_test(*args, **BOTH))
-    assert_same(*found)
-    assert found[0].calibration == "thinned"
+    memory = nosplit.independence_test(x, y, **BOTH)
+    files = nosplit.independence_test("x.npy", "y.npy", **BOTH)
+    assert_same(files, memory)
+    assert memory.calibration == "exact"
+    assert any("Neighbouring rows are alike" in text for text in memory.warnings)
+    assert files.warnings == memory.warnings
 
 
 def test_files_of_other_lengths_iv():
@@ -195,9 +194,7 @@ def test_small_changes_are_found_in_files(never_whole):
     rng = np.random.default_rng(0)
     x = np.sort(1.03 * rng.normal(size=20_000))[:, None]
     np.save("x.npy", x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DependentRowsWarning)  # a chain, or sorted: not told apart
-        assert nosplit.goodness_of_fit_test("x.npy", lambda x: -x).pvalue <= 0.002
+    assert nosplit.goodness_of_fit_test("x.npy", lambda x: -x).pvalue <= 0.002
     y = 0.05 * x + rng.normal(size=(20_000, 1))
     np.save("y.npy", y)
     assert nosplit.independence_test("x.npy", "y.npy").pvalue <= 0.002
@@ -209,7 +206,7 @@ def test_small_changes_are_found_in_files(never_whole):
 def same_profile(one, two):
     np.testing.assert_array_equal(one.cells.features, two.cells.features)
     np.testing.assert_array_equal(one.cells.bins, two.cells.bins)
-    facts = ("parts", "n_rows", "n_pilot", "n_left_out", "lag", "block", "ignored", "dtype")
+    facts = ("parts", "n_rows", "n_pilot", "n_left_out", "ignored", "dtype")
     assert [getattr(one, f) for f in facts] == [getattr(two, f) for f in facts]
     assert one.encoding == two.encoding
 
@@ -275,9 +272,7 @@ def test_whatever_looks_at_some_rows_says_so(monkeypatch):
     # From all over a sorted file, and not from its beginning.
     assert np.median(told.x.rows) == pytest.approx(0.0, abs=0.15)
     model = models.MultivariateNormal([0.0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DependentRowsWarning)
-        fit = nosplit.goodness_of_fit_test("x.npy", model, **FIT)
+    fit = nosplit.goodness_of_fit_test("x.npy", model, **FIT)
     both = nosplit.independence_test("x.npy", "y.npy", **BOTH)
     for res, args in ((fit, ("x.npy", model)), (both, ("x.npy", "y.npy"))):
         page = res.report(*args, path="page.html").read_text(encoding="utf-8")

@@ -167,15 +167,17 @@ def test_columns_are_picked_and_scaled_against_memory(large):
 
 
 def test_rows_that_depend_on_one_another_against_memory(large):
-    """Blocks of rows are dealt whole, the same ones in files."""
+    """They are warned of, in the same words, and nothing is done about them."""
     rng = np.random.default_rng(0)
     x, y = (np.convolve(rng.normal(size=6000), 0.8 ** np.arange(30), "valid") for _ in "xy")
     np.save("x.npy", x)
     write("y.parquet", y[:, None])
-    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
-        expected = nosplit.two_sample_test(x, y, **FEW)
-    with pytest.warns(nosplit.DependentRowsWarning, match="blocks of"):
-        assert_same(nosplit.two_sample_test("x.npy", "y.parquet", **FEW), expected)
+    expected = nosplit.two_sample_test(x, y, **FEW)
+    found = nosplit.two_sample_test("x.npy", "y.parquet", **FEW)
+    assert_same(found, expected)
+    assert found.warnings == expected.warnings
+    assert found.calibration == "exact"
+    assert any("Neighbouring rows are alike" in text for text in found.warnings)
 
 
 def test_text_with_quoted_line_ends_against_memory(large):

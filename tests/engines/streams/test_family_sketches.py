@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from nosplit import (
-    DependentRowsWarning,
     GoodnessOfFitAccumulator,
     IndependenceAccumulator,
     InputError,
@@ -112,7 +110,7 @@ def test_files_that_were_tampered_with_iv(tmp_path):
         lambda b: b["settings"].update(encodings=[{}]),
         lambda b: b["settings"].update(keys=[-1, 2]),
         lambda b: b["settings"].update(pairs=7),
-        lambda b: b["state"].update(lag=-1),
+        lambda b: b["state"].update(n_omitted=-1),
         lambda b: b["state"].update(waiting=None),
         lambda b: b["state"].update(discrete=[True]),
         lambda b: b["state"]["blocks"].update(length=3),
@@ -160,35 +158,6 @@ def test_level(make):
             acc.update(x) if make is fit else acc.update(x, y)
         hits += acc.result(flips=59).pvalue <= 0.05
     assert hits <= stats.binom.isf(1e-4, 60, 0.06)
-
-
-def series(rng, n):
-    x = rng.normal(size=n)
-    for i in range(1, n):
-        x[i] = 0.8 * x[i - 1] + 0.6 * x[i]
-    return x[:, None]
-
-
-def test_rows_that_depend_on_those_before_them():
-    rng = np.random.default_rng(3)
-    acc = GoodnessOfFitAccumulator(lambda x: -x, pairs=Sketch(cells=256, frequencies=2))
-    acc.update(series(rng, 8000))
-    with pytest.warns(DependentRowsWarning, match="blocks of .* rows in a row had signs"):
-        assert acc.result(flips=99).calibration == "blocks"
-    whole, parts = both(), both()
-    x, y = series(rng, 4000), series(rng, 4000)
-    whole.update(x, y)
-    for start in range(0, 4000, 333):
-        parts.update(x[start : start + 333], y[start : start + 333])
-    assert parts.counts() == whole.counts()
-    assert whole.n_dropped > 2000
-    with pytest.warns(DependentRowsWarning, match="one in .* was used"):
-        assert whole.result(flips=99).calibration == "thinned"
-    fine = both()
-    fine.update(x, rng.normal(size=(4000, 1)))  # one of them may be a series
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert fine.result(flips=99).calibration == "exact"
 
 
 def test_tables_do_not_depend_on_the_batches(tmp_path):

@@ -1,4 +1,4 @@
-"""Streams of pairs: the same as one call, whatever the batches; merging; levels; the order.
+"""Streams of pairs: the same as one call, whatever the batches; merging; levels.
 
 Sketches of streams have their own tests.
 """
@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.signal import lfilter
 
 from _reference import within
 from nosplit import (
-    DependentRowsWarning,
     Gaussian,
     GoodnessOfFitAccumulator,
     IndependenceAccumulator,
@@ -33,7 +31,6 @@ from nosplit import (
     two_sample_test,
 )
 from nosplit.data.tables.fit_encoding import fit_encoding
-from nosplit.pairs.neighbours import PERIOD, RUN, LagOne, looked_at, near_and_far
 
 KERNELS = (Gaussian(0.5), Gaussian(2.0), Laplace(1.0), Linear())
 NORMAL = models.MultivariateNormal([0.0, 0.0])
@@ -146,12 +143,6 @@ def test_kernels_do_not_depend_on_the_batches_properties(x_cuts, y_cuts):
     whole = feed(paired(), x, y)
     assert acc.kernels == whole.kernels
     assert_same(acc.moments, whole.moments)
-    np.testing.assert_allclose(acc._state.lag.correlations, whole._state.lag.correlations, atol=0.2)
-    np.testing.assert_allclose(
-        acc._flow.flush(acc._state).lag.correlations,
-        whole._flow.flush(whole._state).lag.correlations,
-        atol=1e-10,
-    )
 
 
 def test_goodness_of_fit_against_one_call():
@@ -384,118 +375,6 @@ def test_level_against_theory(ratio):
         acc.update(rng.normal(size=(n * ratio[0], 2)), rng.normal(size=(n * ratio[1], 2)))
         rejections += quietly(acc, "ost").reject(0.05)
     assert within(rejections, TRIALS, 0.05, 1e-5)
-
-
-# Order ------------------------------------------------------------------------------------------
-
-
-def test_sorted_streams_warn():
-    x, y = samples(3000, 3000, factor=1.0)
-    kernels = (Gaussian(0.5), Gaussian(2.0))
-    acc = paired(kernels)
-    acc.update(np.sort(x, axis=0), np.sort(y, axis=0))
-    with pytest.warns(DependentRowsWarning, match="Shuffle"):
-        res = acc.result()
-    assert any("DependentRowsWarning" in text for text in res.warnings)
-    shuffled = paired(kernels)
-    shuffled.update(x, y)
-    shuffled.result()  # a warning would be an error here
-
-
-@pytest.mark.parametrize("kind", ["AR(1)", "hours"])
-def test_pairs_of_dependent_rows_do_not_alarm_without_a_word(kind):
-    """Fault 2.2: order shifts the mean of near pairs, which no correlation of pairs shows."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=20_000)
-    if kind == "AR(1)":
-        y = lfilter([1.0], [1.0, -0.5], rng.normal(size=20_000)) * np.sqrt(0.75)
-    else:
-        x = 3 * np.sin(2 * np.pi * rng.integers(24, size=20_000) / 24) + x
-        y = 3 * np.sin(2 * np.pi * np.arange(20_000) / 24) + rng.normal(size=20_000)
-    acc = paired((Gaussian(0.5), Gaussian(2.0)))
-    feed(acc, x, y, range(2000, 20_000, 2000), range(2000, 20_000, 2000))
-    with pytest.warns(DependentRowsWarning, match="do not rely"):
-        assert acc.result().reject()
-    # A difference raises near and far alike.
-    acc = paired((Gaussian(0.5), Gaussian(2.0)))
-    acc.update(*samples(20_000, 20_000, factor=1.5))
-    assert acc.result().reject()  # a warning would be an error here
-
-
-def test_near_and_far_false_alarms_against_theory():
-    """Alarms for independent values: at most 7 of 2,000 at 1 in 1,000, which 1 in 10^3 exceed."""
-    rng = np.random.default_rng(1)
-    values = (Moments.from_values(rng.normal(size=(200, 4))) for _ in range(2000))
-    assert sum(bool(near_and_far(one)) for one in values) <= 7
-    assert near_and_far(Moments.empty(2)) == []
-    assert near_and_far(Moments.from_values(np.zeros((50, 2)))) == []
-
-
-def test_chain_warns():
-    rng = np.random.default_rng(0)
-    x = np.empty((6000, 1))
-    x[0], noise = 0.0, rng.normal(size=6000)
-    for i in range(1, 6000):
-        x[i] = 0.95 * x[i - 1] + np.sqrt(1 - 0.95**2) * noise[i]
-    acc = fitting(lambda x: -x, (Gaussian(1.0),))
-    acc.update(x)
-    with pytest.warns(DependentRowsWarning, match="thinned"):
-        acc.result()
-
-
-def test_lag_one_against_numpy():
-    values = np.random.default_rng(0).normal(size=(3, 500)).cumsum(axis=1)
-    expected = [np.corrcoef(v[:-1], v[1:])[0, 1] for v in values]
-    np.testing.assert_allclose(LagOne.of_values(values).correlations, expected, rtol=1e-12)
-    empty = LagOne.empty(3)
-    assert empty.caveats() == []
-    assert np.array_equal(empty.correlations, np.zeros(3))
-    both = LagOne.of_values(values[:, :100]) + LagOne.of_values(values[:, 99:])
-    np.testing.assert_allclose(both.correlations, expected, rtol=1e-10)
-    assert len(LagOne.of_values(np.zeros((2, 50))).caveats()) == 0
-
-
-def test_lag_one_false_alarms_against_theory():
-    """Alarms for independent values: at most 7 of 2,000 at 1 in 1,000, which 1 in 10^3 exceed."""
-    rng = np.random.default_rng(1)
-    alarms = sum(bool(LagOne.of_values(rng.normal(size=(4, 200))).caveats()) for _ in range(2000))
-    assert alarms <= 7
-
-
-def test_pairs_looked_at():
-    assert looked_at(range(0)) == []
-    assert looked_at(range(RUN, PERIOD)) == []
-    some = looked_at(range(3 * PERIOD))
-    assert [len(run) for run in some] == [RUN] * 3
-    parts = [looked_at(range(i, i + 1000)) for i in range(0, 6000, 1000)]
-    assert [i for part in parts for run in part for i in run] == list(range(RUN))
-
-
-def test_lag_runs_go_on_in_the_next_batch():
-    """More pairs than a period, in batches that cut its runs."""
-    n = 2 * (PERIOD + 600)
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
-    whole, parts = paired(Gaussian(1.0)), paired(Gaussian(1.0))
-    whole.update(x, y)
-    places = [1000, 2 * PERIOD - 500, 2 * PERIOD + 700]
-    feed(parts, x, y, places, places)
-    lags = [acc._flow.flush(acc._state).lag for acc in (whole, parts)]
-    assert lags[0].neighbours.n == lags[1].neighbours.n == RUN - 1 + 600 - 1
-    np.testing.assert_allclose(lags[0].correlations, lags[1].correlations, rtol=1e-10)
-
-
-def test_order_of_merged_streams_is_looked_at():
-    x, y = (np.sort(s, axis=0) for s in samples(3000, 3000, factor=1.0))
-    kernels = (Gaussian(0.5), Gaussian(2.0))
-    fine, sorted_ = paired(kernels), paired(kernels, limit=100)
-    fine.update(*samples(500, 500))
-    sorted_.update(x, y[::-1])
-    sorted_.update(x[:120])
-    fine += sorted_
-    assert fine.n_dropped == 20
-    with pytest.warns(DependentRowsWarning):
-        fine.result()
 
 
 # Tables -----------------------------------------------------------------------------------------

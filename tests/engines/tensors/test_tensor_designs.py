@@ -10,7 +10,6 @@ from nosplit import InputError, Sketch, two_sample_test
 
 torch = pytest.importorskip("torch", reason="the torch extra is not installed")
 
-from nosplit.data.likeness import Likeness  # noqa: E402
 from nosplit.designs.draws import BlockDraws  # noqa: E402
 from nosplit.engines.torch.pairs import blocks, pooled  # noqa: E402
 
@@ -58,15 +57,23 @@ def test_paired_tensors_against_numpy(device, how):
 
 
 @pytest.mark.parametrize(("paired", "m"), [(True, 200), (False, 160)])
-def test_tensors_of_dependent_rows_are_swapped_in_blocks_against_numpy(paired, m):
+def test_dependent_tensors_are_warned_of_against_numpy(paired, m):
     walk = np.cumsum(samples(400)[0], axis=0) % 7.0
     x, y = walk[:200], walk[200 : 200 + m]
-    with pytest.warns(nosplit.DependentRowsWarning):
-        expected = two_sample_test(x, y, paired=paired, **COMPLETE)
-    with pytest.warns(nosplit.DependentRowsWarning):
-        found = two_sample_test(*both("cpu", x, y), paired=paired, **COMPLETE)
-    assert expected.calibration == "blocks"
-    alike(found, expected, tau=1e-9, cov=1e-9)
+    expected = two_sample_test(x, y, paired=paired, **COMPLETE)
+    found = two_sample_test(*both("cpu", x, y), paired=paired, **COMPLETE)
+    assert "Neighbouring rows are alike" in found.warnings[0]
+    assert found.warnings == expected.warnings
+    assert found.calibration == expected.calibration == "exact"
+    assert found.pvalue == pytest.approx(expected.pvalue, abs=0.0051)
+
+
+def test_pairs_that_share_a_series_are_not_warned_of():
+    walk = np.cumsum(samples(200)[0], axis=0)
+    noise = samples(200, 200, seed=1)
+    x, y = (walk + part for part in noise)
+    assert two_sample_test(*both("cpu", x, y), **COMPLETE).warnings
+    assert not two_sample_test(*both("cpu", x, y), paired=True, **COMPLETE).warnings
 
 
 def test_labels_of_few_tensors_are_permuted_against_numpy():
@@ -114,21 +121,6 @@ def test_designs_of_tensors_against_numpy(device, kind, monkeypatch):
     assert np.allclose(single.cov, expected.cov, rtol=0, atol=3e-6 * np.outer(sd, sd))
     cells = two_sample_test(x, y, **given, **SKETCH)
     alike(two_sample_test(*both(device, x, y), **given, **SKETCH), cells, tau=1e-3, cov=1e-4)
-
-
-@pytest.mark.parametrize("m", [20, 24])
-def test_doubt_of_few_rows_against_numpy(m, monkeypatch):
-    rng = np.random.default_rng(4)
-    x, y = rng.normal(size=(20, 3)), 1.5 * rng.normal(size=(m, 3)) + 0.5
-    doubted = Likeness(0.05, 0.3, 0.2)
-    for name in ("api.ways.pairs.likeness_of", "engines.torch.two_sample.likeness_in"):
-        monkeypatch.setattr(f"nosplit.{name}", lambda *_, **__: doubted)
-    expected = nosplit.two_sample_test(x, y)
-    found = nosplit.two_sample_test(*(torch.from_numpy(rows) for rows in (x, y)))
-    assert expected.calibration == found.calibration == "approximate"
-    assert found.doubt == expected.doubt
-    assert found.pvalue == pytest.approx(expected.pvalue)
-    assert found.by_distance == pytest.approx(expected.by_distance)
 
 
 def test_statistics_of_blocks_by_their_definition():
@@ -188,14 +180,27 @@ def test_tables_in_strata_are_compared_on_a_device_against_numpy():
     alike(found, expected, tau=1e-3, cov=1e-9)
 
 
-def test_dependent_tensors_in_strata_are_warned_of():
-    walk = np.cumsum(samples(400)[0], axis=0) % 7.0
+@pytest.mark.parametrize("dependent", [True, False])
+def test_dependent_tensors_in_strata_are_warned_of_against_numpy(dependent):
+    walk, noise = (np.cumsum(samples(400)[0], axis=0) % 7.0, samples(400)[0])
     sites = np.repeat([0, 1], 100)
-    x, y = walk[:200], walk[200:]
-    for rows in ((x, y), both("cpu", x, y)):
-        with pytest.warns(nosplit.DependentRowsWarning, match="besides what their stratum says"):
-            res = two_sample_test(*rows, strata=(sites, torch.from_numpy(sites)), **SKETCH)
-        assert res.calibration == "blocks"
+    # Sorted by stratum, rows are alike; about the mean of their stratum they are not.
+    rows = walk if dependent else noise + 3.0 * np.tile(sites, 2)[:, None]
+    given = {"strata": (sites, sites), **SKETCH}
+    expected = two_sample_test(rows[:200], rows[200:], **given)
+    found = two_sample_test(*both("cpu", rows[:200], rows[200:]), **given)
+    assert bool(found.warnings) == dependent
+    assert found.warnings == expected.warnings
+    assert found.calibration == "exact"
+
+
+def test_groups_of_tensors_are_not_warned_of():
+    rows = np.repeat(samples(80)[0], 5, axis=0)
+    ids = np.repeat(np.arange(80), 5)
+    found = two_sample_test(
+        *both("cpu", rows[:200], rows[200:]), groups=(ids[:200], ids[200:]), **COMPLETE
+    )
+    assert not found.warnings
 
 
 def test_designs_of_tensors_iv():
@@ -206,6 +211,9 @@ def test_designs_of_tensors_iv():
         two_sample_test(x, y, strata="site")
     with pytest.raises(InputError, match="a label for each of the 50 rows"):
         two_sample_test(x, y, strata=(np.zeros(60), np.zeros(49)))
+    for paired in (False, True):
+        with pytest.raises(InputError, match="`series` is not supported on a device"):
+            two_sample_test(x[:50], y, series=True, paired=paired)
     y[3, 1] = torch.inf
     with pytest.raises(InputError, match="`y` must be finite, got inf"):
         two_sample_test(x, y, strata=(np.zeros(60), np.zeros(50)))

@@ -8,7 +8,6 @@ from scipy.signal import lfilter
 
 import nosplit
 from nosplit import (
-    Exact,
     Gaussian,
     InputError,
     Polynomial,
@@ -118,36 +117,24 @@ def test_independence_of_tensors_against_memory(device, kernels):
     alike(moved, expected, 1e-4)
 
 
-def test_tensors_of_dependent_rows_are_thinned_and_categories_compared_in_memory():
-    walk = np.cumsum(rows(4000, 2, seed=3), axis=0)
-    both = walk[:, :1] % 7.0, walk[:, 1:] % 7.0
-    with pytest.warns(nosplit.DependentRowsWarning):
-        expected = independence_test(*both, **COUPLED)
-    with pytest.warns(nosplit.DependentRowsWarning):
-        found = independence_test(*map(torch.from_numpy, both), **COUPLED)
-    assert (found.calibration, found.n_used) == ("thinned", expected.n_used)
-    assert found.pvalue == expected.pvalue
+def test_independence_of_categories_is_tested_in_memory():
     x = rows(600, 1, seed=4)[:, 0]
     flags = torch.from_numpy(x > 0)
     by_array = independence_test(flags.numpy(), x, **COUPLED)
     assert independence_test(flags, torch.from_numpy(x), **COUPLED).pvalue == by_array.pvalue
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.DependentRowsWarning")
 @pytest.mark.parametrize("device", DEVICES)
-def test_time_and_a_series_against_memory(device):
-    noise = np.random.default_rng(4).normal(size=(6000, 1))
-    time, series = np.arange(6000.0)[:, None], lfilter([1.0], [1.0, -0.8], noise, axis=0)
-    time[7] = 3.0  # a few rows may come late
-    for pair in ((time, series), (series, time), (time, noise), (time[:700], noise[:700])):
-        expected = independence_test(*pair, pairs="sketch", calibration=Exact(199))
-        found = independence_test(
-            *(torch.from_numpy(rows).to(device) for rows in pair),
-            pairs="sketch",
-            calibration=Exact(199),
-        )
-        assert found.calibration == expected.calibration
-        assert (found.n_used, found.doubt) == (expected.n_used, expected.doubt)
+def test_dependent_variables_are_warned_of_against_memory(device):
+    noise = np.random.default_rng(4).normal(size=(6000, 2))
+    time, series = np.arange(6000.0)[:, None], lfilter([1.0], [1.0, -0.8], noise[:, :1], axis=0)
+    # Permuting y is exact if the rows of one variable are independent, whatever the other does.
+    for x, y, warned in ((time, series, True), (series, time, True), (time, noise, False)):
+        expected = independence_test(x, y, **COUPLED)
+        found = independence_test(*(torch.from_numpy(v).to(device) for v in (x, y)), **COUPLED)
+        assert bool(found.warnings) == warned
+        assert found.warnings == expected.warnings
+        assert (found.calibration, found.n_used) == ("exact", expected.n_used)
 
 
 def test_independence_of_tensors_iv():

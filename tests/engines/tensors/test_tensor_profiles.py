@@ -79,14 +79,6 @@ def test_tensors_against_a_profile(device):
     assert lacking.n_left_out == whole.n_left_out
 
 
-def test_dependent_tensors_are_profiled_in_blocks_against_numpy():
-    walk = np.cumsum(rows(6000), axis=0) % 7.0
-    expected, found = (nosplit.profile(own, **SMALL) for own in (walk, torch.from_numpy(walk)))
-    assert expected.block > 1
-    assert (found.block, found.lag) == (expected.block, expected.lag)
-    alike(found, expected)
-
-
 def test_profiles_of_tensors_iv():
     x = torch.from_numpy(rows())
     reference = nosplit.profile(x, **SMALL)

@@ -10,19 +10,19 @@ import numpy as np
 
 from nosplit.api.profile import load_profile
 from nosplit.data.files.opening import is_path
-from nosplit.data.options import Options
+from nosplit.data.options import AUTO, Options
 from nosplit.engines.profiles import ProfileComparison, compare_profiles, compare_with_profile
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact, resolve_calibration
-from nosplit.inference.limits import Limits
 from nosplit.inference.planning.costs import SKETCH_FLIPS
+from nosplit.inference.planning.limits import Limits
 from nosplit.kernels.defaults.recipes import asked_for
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Sketch
 from nosplit.sketch.saved.bundles import is_bundle
 from nosplit.sketch.saved.profiles import Profile
 
-__all__ = ["against_profile", "draws_of", "is_profile", "loaded"]
+__all__ = ["against_profile", "draws_of", "is_profile", "loaded", "policy_of"]
 
 LIMITS = Limits("with a profile", (Sketch(),))
 SUFFIX = ".profile"
@@ -73,6 +73,12 @@ def draws_of(method: Method | None, calibration: Exact | str) -> int:
     LIMITS.check(method, "sketch", calibration)
     kind = resolve_calibration(calibration)
     return kind.flips if isinstance(kind, Exact) else SKETCH_FLIPS
+
+
+def policy_of(nan_policy: str, x: Any, y: Any) -> str:
+    """Policy for missing values; a profile has its own."""
+    profiled = is_profile(x) or is_profile(y)
+    return "raise" if profiled and nan_policy == AUTO else nan_policy
 
 
 def loaded(value: Any) -> Any:

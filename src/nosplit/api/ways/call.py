@@ -10,18 +10,17 @@ import numpy as np
 
 from nosplit.api.ways.against_profile import against_profile, draws_of, is_profile
 from nosplit.api.ways.pairs import test_pairs
-from nosplit.data.changes import column_changes
 from nosplit.data.files.opening import is_path
 from nosplit.data.samples import two_samples
-from nosplit.designs.asked import Asked
+from nosplit.designs.asked import Asked, check_exchange, no_series
 from nosplit.designs.two_sample import designed_test, samples_in_memory, swapped_in
+from nosplit.engines.changes import SomeColumns
 from nosplit.engines.devices import (
     as_tensors,
     design_on_device,
     lies_on_device,
     mover,
     on_device,
-    tensor_changes,
 )
 from nosplit.engines.files.two_sample import open_both
 from nosplit.engines.memory import sides_of
@@ -70,7 +69,7 @@ def answer(call: Call) -> TestResult:
         found, call = _from_files(call)
         if found is not None:
             return found
-    if call.asked.labels.given:
+    if call.asked.labels.given and not call.asked.paired:
         return _by_design(call)
     found = _on_device(call)
     return _in_memory(call) if found is None else found
@@ -115,28 +114,29 @@ def _from_files(call: Call) -> tuple[TestResult | None, Call]:
         found = opened.test(asked, call.rng, call.workers, call.progress, moved)
         if found is not None:
             return _said(found, asked), call
-    x, y, options = opened.whole(asked.options)
-    return None, replace(call, x=x, y=y, asked=replace(asked, options=options))
+    x, y = opened.whole()
+    return None, replace(call, x=x, y=y)
 
 
 def _by_design(call: Call) -> TestResult:
-    """Exchange units inside strata, or whole groups."""
+    """Permute units inside strata, groups, or blocks of rows."""
     asked, rng = call.asked, call.rng
     if call.on_device:
+        no_series(asked.labels.series, "on a device")
         x, y = as_tensors(call.x, call.y)
         call = replace(call, x=x, y=y)
         result = design_on_device(x, y, asked, rng, call.device)
     else:
         read = partial(samples_in_memory, call.x, call.y, call.workers)
         result = designed_test(call.x, call.y, asked, rng, read)
-    # What changed between all rows of x and all of y may be what strata explain.
-    return result if asked.labels.strata is not None else _with_changes(result, call)
+    return _with_changes(result, call)
 
 
 def _on_device(call: Call) -> TestResult | None:
-    """Compute where tensors lie, or where the caller wants it; None where that does not serve."""
+    """Run the test on the tensors' device, or on `device`; None if it is not supported there."""
     if not call.on_device:
         return None
+    no_series(call.asked.labels.series, "on a device")
     x, y = as_tensors(call.x, call.y)
     asked, rng = call.asked, call.rng
     found = on_device(x, y, asked, rng, call.workers, call.progress, call.device)
@@ -150,6 +150,9 @@ def _in_memory(call: Call) -> TestResult:
     asked, rng, workers = call.asked, call.rng, call.workers
     data = two_samples(call.x, call.y, asked.options, paired=asked.paired).checked()
     recipe = data.recipe(asked.kernels)
+    if asked.labels.series is not False:
+        check_exchange("series=", asked.method, asked.pairs, asked.calibration)
+        asked = replace(asked, pairs="complete")
     plan = asked.plan(sizes_of(*data.shape, recipe))
     if isinstance(plan.pairing, Sketch):
         sides = Sides(*sides_of(data), workers, call.progress)
@@ -163,20 +166,39 @@ def _in_memory(call: Call) -> TestResult:
 def _check_no_design(what: str, given: bool) -> None:
     if given:
         raise InputError(
-            f"`paired`, `strata` and `groups` need the rows, and do not go with {what}. Read the "
-            "rows, or some of them, into tables or arrays first."
+            f"`paired`, `strata`, `groups` and `series` need the rows, and do not go with {what}. "
+            "Read the rows, or some of them, into tables or arrays first."
         )
 
 
 def _said(result: TestResult, asked: Asked) -> TestResult:
     """Note in the result that rows were swapped inside pairs, if they were."""
-    return replace(result, design=swapped_in(result.n_used // 2)) if asked.paired else result
+    if result.design is not None or not asked.paired:
+        return result
+    return replace(result, design=swapped_in(result.n_used // 2))
 
 
 def _with_changes(result: TestResult, call: Call) -> TestResult:
-    """Describe in the result what changed in each column that differs."""
-    changes = tensor_changes if lies_on_device(call.x, call.y) else column_changes
-    found = changes(call.x, call.y, result.differing(LOOSEST))
-    both = zip(result.column_names, result.by_column, strict=True)
-    described = tuple(replace(c, change=found.get(name, c.change)) for name, c in both)
-    return replace(result, by_column=described)
+    """Describe in the result what changed in columns, pairs and distances that differ."""
+    names, held, pairs = result.column_names, result.differing(LOOSEST), result._named_pairs()
+    distance = result.distance
+    far = distance is not None and distance.pvalue <= LOOSEST and not held
+    needed = names if far else [*held, *(name for both, _ in pairs for name in both)]
+    if not needed or not result.reject(LOOSEST):
+        return result
+    data = SomeColumns.of(call.x, call.y, needed)
+    labels, change = call.asked.labels, data.change
+    if labels.strata is not None:
+        kept = np.ones(len(call.x), np.bool_), np.ones(len(call.y), np.bool_)
+        strata = labels.of_rows(kept, (call.x, call.y))[0]
+        assert strata is not None
+        change = partial(data.change_inside, strata=strata.codes)
+    elif call.asked.paired:
+        change = data.change_of_pairs
+    rows = zip(names, result.by_column, strict=True)
+    return replace(
+        result,
+        by_column=tuple(replace(c, change=change(n)) if n in held else c for n, c in rows),
+        by_pair=tuple(p._replace(change=data.change_of_two(*both)) for both, p in pairs),
+        distance=data.distance(distance.pvalue, names) if distance and far else distance,
+    )

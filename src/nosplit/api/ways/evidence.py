@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_finite
 from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import InputError
-from nosplit.families.pooled import Pooled, label_draws
+from nosplit.families.pooled import Pooled, label_draws, relabellings
 from nosplit.families.two_sample import Grouped, Paired
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.planning.plan import Plan
@@ -81,4 +82,5 @@ def pooled_outcome(
     tau, cov = pooled.under(np.ascontiguousarray(weights[:, order]), workers)
     seen = _seen_in_memory(x, y, weights, encoding, workers)
     drawn = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
-    return test_draws(drawn, None, how.pairs), kernels
+    outcome = test_draws(drawn, None, how.pairs)
+    return replace(outcome, relabellings=relabellings(len(x), len(y))), kernels

@@ -1,38 +1,35 @@
-"""Two variables in memory: read, thinned where rows depend on one another, in units, tested."""
+"""Two variables in memory: read them, cut rows into units, and test."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nosplit.data.likeness import GONE, UNSEEN, Likeness, likeness_of, rows_apart
-from nosplit.data.serial import correlated_rows, deciding, in_order
+from nosplit.data.series import about_strata, block_length, check_jointly
 from nosplit.data.tables.encoding import Mask
 from nosplit.data.variables import Variable, as_variables, column_names, two_variables
 from nosplit.designs.asked import Asked, leaving_out
 from nosplit.designs.independence import StrataUnits, units_in_strata
 from nosplit.designs.labels import RowLabels, is_name, labels_of_rows, strata_in
-from nosplit.designs.order import allowing
-from nosplit.designs.two_sample import about_strata
 from nosplit.engines.families.encoded import by_pilot
 from nosplit.engines.families.independence import (
-    IF_SORTED,
     InMemory,
     observation_sizes,
     sketched_independence,
-    thinned,
 )
+from nosplit.errors import Caveat, InputError
 from nosplit.families.fitting import fit_tensors, tensors_for
 from nosplit.families.independence import HsicUnits, check_unit_size
 from nosplit.families.permuted import permuted_statistics
-from nosplit.inference.outcome import Outcome, Tested, of_unnamed
+from nosplit.inference.calibrations import SERIES
+from nosplit.inference.outcome import Tested, of_unnamed
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import INDEPENDENCE
-from nosplit.inference.result import TestResult
+from nosplit.inference.result import Exchanged, TestResult
 from nosplit.inference.run import run
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.tensor import TensorBank
@@ -62,11 +59,8 @@ class VariablesInMemory:
         Strata of the rows.
     asked : Asked
         What is asked for.
-    lag, step : int
-        Up to which lag rows depended on one another, and how far apart those are that are left.
-    likeness : tuple of Likeness
-        How much rows of either variable are like those next to them; of one, if the other is in
-        order.
+    series : bool or int
+        Whether rows are in time order; an int is the length of blocks.
     """
 
     given: tuple[Any, Any]
@@ -75,13 +69,16 @@ class VariablesInMemory:
     kept: Mask
     labels: RowLabels | None
     asked: Asked
-    lag: int = 0
-    step: int = 1
-    likeness: tuple[Likeness, ...] = (UNSEEN,)
+    series: bool | int = False
 
     @classmethod
     def read(
-        cls, given: tuple[Any, Any], asked: Asked, strata: Any, policy: str
+        cls,
+        given: tuple[Any, Any],
+        asked: Asked,
+        strata: Any,
+        policy: str,
+        series: bool | int = False,
     ) -> VariablesInMemory:
         """Read both, and labels of strata; `policy` is for rows without one."""
         labelled: tuple[str, ...] = ()
@@ -95,48 +92,25 @@ class VariablesInMemory:
         labels = None
         if strata is not None:
             labels = labels_of_rows(strata, given, kept, "strata", policy)
-        return cls(given, x, y, kept, labels, asked)
+        return cls(given, x, y, kept, labels, asked, series)
 
-    def far_apart(self) -> VariablesInMemory:
-        """Rows so far apart that those of one variable do not depend on one another.
+    def check(self) -> list[Caveat]:
+        """Warn if neighbouring rows of both variables are alike, about the mean of their stratum.
 
-        A y that does not depend on its past may be permuted, whatever x does.
+        A y whose rows are independent may be permuted, whatever x does.
         """
-        which = deciding(*(bool(in_order(v.rows).any()) for v in (self.x, self.y)))
-        series = [self._about_strata((self.x, self.y)[k]) for k in which]
-        lag, labels = min(map(correlated_rows, series)), self.labels
-        means = None if labels is None else len(np.unique(labels.codes))
-        # Where both go along with what rows are sorted by, they are dependent.
-        along = len(which) == 1
-        likeness = tuple(likeness_of(rows, along=along, means=means) for rows in series)
-        step = rows_apart(lag, *likeness, n=len(series[0]), faded=GONE)
-        if step == 1:
-            return replace(self, likeness=likeness)
-        return replace(
-            self,
-            x=replace(self.x, rows=self.x.rows[::step]),
-            y=replace(self.y, rows=self.y.rows[::step]),
-            kept=np.isin(np.arange(len(self.kept)), np.flatnonzero(self.kept)[::step]),
-            labels=None if labels is None else replace(labels, codes=labels.codes[::step]),
-            lag=lag,
-            step=step,
-        )
-
-    def _in_order(self, outcome: Outcome) -> Outcome:
-        if not self.lag:
-            return allowing(outcome, *self.likeness, advice=IF_SORTED)
-        return thinned(outcome, self.lag, self.step)
-
-    def _about_strata(self, variable: Variable) -> NDArray[Any]:
-        """Rows of a variable, about the means of their strata where they have some."""
-        rows = variable.rows
-        return rows if self.labels is None else about_strata(rows, self.labels.codes)
+        x, y = self.x.rows, self.y.rows
+        if self.labels is not None:
+            x, y = (about_strata(rows, self.labels.codes) for rows in (x, y))
+        return check_jointly(x, y)
 
     def test(
         self, unit_size: int, rng: np.random.Generator, workers: int | None, progress: bool
     ) -> TestResult:
         """Cut the observations into units, plan, and test by a sketch or unit by unit."""
         unit_size, cut = check_unit_size(unit_size), None
+        if self.series is not False:
+            return self._in_blocks(unit_size, rng, workers)
         if self.labels is not None:
             cut = units_in_strata(self.labels, unit_size, rng if self.asked.shuffle else None)
         sizes = self._sizes(unit_size, cut)
@@ -146,9 +120,32 @@ class VariablesInMemory:
         else:
             few = self._permuted(plan, rng, workers) if _permutes(plan) else None
             tested = few or self._by_units(cut, sizes, plan, rng, workers, progress)
-        tested = replace(tested, outcome=self._in_order(tested.outcome))
+        tested = replace(tested, outcome=tested.outcome.noting(self.check()))
         result = tested.result(INDEPENDENCE, len(self.kept), column_names(self.x, self.y))
         return result if cut is None else replace(result, design=cut.said)
+
+    def _in_blocks(
+        self, unit_size: int, rng: np.random.Generator, workers: int | None
+    ) -> TestResult:
+        """Permute blocks of consecutive rows of y."""
+        rows = self.x.rows, self.y.rows
+        length = block_length(*rows) if self.series is True else int(self.series)
+        whole = len(rows[0]) if length is None else len(rows[0]) // length * length
+        some = replace(self, x=self.x.some(np.arange(whole)), y=self.y.some(np.arange(whole)))
+        plan = self.asked.plan(replace(some._sizes(unit_size, None), default=True))
+        if not _permutes(plan) or self.asked.kernels is not None:
+            raise InputError(
+                "`series` needs rows few enough for all of y to be permuted, and default kernels "
+                f"and pairs; got {len(rows[0]):,} rows. Use a part of the rows."
+            )
+        tested = some._permuted(plan, rng, workers, length or whole)
+        if tested is None:
+            raise InputError("`x` and `y` must vary in more than one block of rows.")
+        outcome = replace(tested.outcome, calibration=SERIES)
+        names = column_names(self.x, self.y)
+        result = replace(tested, outcome=outcome).result(INDEPENDENCE, len(self.kept), names)
+        said = f"blocks of {length or whole:,} rows of y are permuted"
+        return replace(result, design=Exchanged("series", said, "blocks"))
 
     def _sizes(self, unit_size: int, cut: StrataUnits | None) -> HsicSizes:
         columns = self.x.rows.shape[1] + self.y.rows.shape[1]
@@ -180,18 +177,29 @@ class VariablesInMemory:
         kernels, method = asked.kernels, asked.method
         return sketched_independence(observed, kernels, sizes, plan, method, rng, shuffle, workers)
 
-    def _permuted(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> Tested | None:
-        """Permute y among all observations; None where a kernel sees no difference in them."""
+    def _permuted(
+        self, plan: Plan, rng: np.random.Generator, workers: int | None, length: int = 1
+    ) -> Tested | None:
+        """Permute all rows of y, or blocks of them; None where a kernel sees no difference."""
         x, y, n = self.x, self.y, len(self.x.rows)
         kinds = x.discrete, y.discrete
         bank = TensorBank(tensors_for(None, x.rows, y.rows, kinds))
         numbers = kinds == (False, False)
         drawn = permuted_statistics(
-            x.rows, y.rows, bank, plan.flips, rng, numbers=numbers, workers=n_workers(workers)
+            x.rows,
+            y.rows,
+            bank,
+            plan.flips,
+            rng,
+            numbers=numbers,
+            workers=n_workers(workers),
+            length=length,
         )
         if drawn is None:
             return None
         outcome = of_unnamed(test_draws(drawn, None, plan.pairs))
+        blocks = n // length
+        outcome = replace(outcome, relabellings=math.gamma(min(blocks, 100) + 1))
         return Tested(outcome, bank.kernels, n, n, self._encodings, default=True)
 
     @property

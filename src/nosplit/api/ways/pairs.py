@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_finite, naming
 from nosplit.api.ways.evidence import look_for, pooled_outcome
-from nosplit.data.likeness import likeness_of
 from nosplit.data.samples import Samples, check_samples
-from nosplit.data.serial import correlated_rows
+from nosplit.data.series import block_length, check_rows
+from nosplit.data.tables.encoding import columns_in
 from nosplit.designs.asked import Asked
-from nosplit.designs.order import in_their_order
+from nosplit.designs.two_sample import swapped_in
 from nosplit.families.fitting import fitted_units
 from nosplit.families.pooled import relabels
 from nosplit.families.two_sample import Paired
+from nosplit.inference.calibrations import SERIES
 from nosplit.inference.caveats import unequal_caveats
+from nosplit.inference.effect import separations_of_both
 from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import TWO_SAMPLE
@@ -41,22 +43,28 @@ def test_pairs(
 ) -> TestResult:
     """Evaluate kernels on pairs of rows: all of them, or those that were asked for."""
     x, y = check_samples(data.x, data.y)
+    series, looks = asked.labels.series, sees_all(recipe.default, asked.method, plan)
     # Pairs may share what comes and goes: swaps need their differences to be independent.
-    series = (x - y,) if asked.paired else (x, y)
-    lag, likeness = max(map(correlated_rows, series)), likeness_of(*series, along=not asked.paired)
-    looks = sees_all(recipe.default, asked.method, plan)
-    rest = data, recipe, plan, asked, rng, workers, progress, looks
-    tested = in_their_order(
-        lambda block: _exchanging(x, y, block, *rest),
-        (len(x), len(y)),
-        lag,
-        likeness,
-        blocks=bool(plan.flips),
-    )
-    return tested.result(TWO_SAMPLE, len(x) + len(y) + data.left_out, data.columns)
+    checked = (x - y,) if asked.paired else (x, y)
+    caveats = check_rows(*checked) if series is False else []
+    n_rows, block = len(x) + len(y) + data.left_out, 1
+    if series is not False:  # of pairs in time order
+        length = block_length(*checked) if series is True else series
+        block = min(length or len(x), len(x))
+        x, y = (rows[: len(x) // block * block] for rows in (x, y))
+    tested = _tested(x, y, block, data, recipe, plan, asked, rng, workers, progress, looks)
+    outcome = tested.outcome.noting(caveats)
+    if outcome.columns:
+        columns = columns_in(data.encoding, x.shape[1])
+        found = separations_of_both(x, y, *columns, paired=asked.paired, block=block)
+        outcome = outcome.separated(found)
+    if series is not False:
+        outcome = replace(outcome, calibration=SERIES)
+    design = swapped_in(len(x), block) if asked.paired else None
+    return replace(tested, outcome=outcome).result(TWO_SAMPLE, n_rows, data.columns, design)
 
 
-def _exchanging(
+def _tested(
     x: NDArray[Any],
     y: NDArray[Any],
     block: int,
@@ -69,11 +77,8 @@ def _exchanging(
     progress: bool,
     looks: bool,
 ) -> Tested:
-    """Test by rows that change places, or by blocks of so many."""
-    least = min(len(x), len(y))
-    relabelled = block == 1 and looks and not asked.paired and relabels(len(x), len(y))
-    if block > 1:
-        x, y = x[:least], y[:least]
+    """Test by permuting or swapping rows, or blocks of so many pairs."""
+    relabelled = looks and not asked.paired and relabels(len(x), len(y))
     with naming(x=x, y=y):
         if relabelled:
             outcome, kernels = pooled_outcome(x, y, recipe, data.encoding, plan, rng, workers)

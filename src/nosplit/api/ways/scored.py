@@ -11,49 +11,34 @@ import numpy as np
 
 from nosplit._support.checks import (
     check_budget,
-    check_int,
     check_sample,
     check_varies,
 )
 from nosplit._support.types import Array
-from nosplit.data.likeness import likeness_of, rows_apart
 from nosplit.data.samples import Sample, one_sample, standardised
-from nosplit.data.serial import correlated_rows
+from nosplit.data.series import block_length, check_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
-from nosplit.designs.order import allowing
-from nosplit.engines.families.goodness_of_fit import ScoredArrays, sketched_fit
+from nosplit.engines.families.goodness_of_fit import ADVICE, ScoredArrays, sketched_fit
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
-from nosplit.families.chain import (
-    ChainBlocks,
-    Runs,
-    chain_blocks,
-    chain_units,
-    default_chain_kernels,
-    few_batches,
-    few_blocks,
-    looks_like_a_chain,
-    smallest_safe_batches,
-)
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
-from nosplit.families.goodness_of_fit import SteinUnits
+from nosplit.families.goodness_of_fit import SteinBlocks, SteinUnits
 from nosplit.families.replicates import SteinSamples
 from nosplit.inference.calibrating.simulation import simulate
-from nosplit.inference.calibrations import SIMULATE, WILD
-from nosplit.inference.caveats import (
-    dependent_rows,
-    few_effective_rows,
-    stein_caveats,
-    thinned_rows,
-)
-from nosplit.inference.limits import settle
+from nosplit.inference.calibrations import SERIES, SIMULATE, WILD
+from nosplit.inference.caveats import few_effective_rows, stein_caveats
 from nosplit.inference.outcome import Outcome, Tested, of_unnamed
-from nosplit.inference.planning.goodness_of_fit import SteinSizes, most_rows, plan_chain, plan_rows
+from nosplit.inference.planning.goodness_of_fit import (
+    SteinSizes,
+    most_rows,
+    plan_rows,
+    plan_series,
+)
+from nosplit.inference.planning.limits import settle
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.questions import GOODNESS
-from nosplit.inference.result import TestResult
+from nosplit.inference.result import Exchanged, TestResult
 from nosplit.inference.run import run
-from nosplit.kernels import IMQ
 from nosplit.kernels.derived.stein import few_stein_kernels
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import on_the_line
@@ -63,8 +48,8 @@ from nosplit.pairs.pairing import Sketch
 
 __all__ = ["ScoredSample"]
 
-# Rows from which the level of the wild bootstrap is called safe: for one kernel or two; for more of
-# them, with so many columns, one more for each further column, and at the most
+# Rows, or blocks of rows, from which the level of the wild bootstrap is called safe: for one kernel
+# or two; for more of them, with so many columns, one more for each further column, and at the most
 # (docs/measured/goodness_of_fit.md).
 SMALLEST_WILD, FEW_COLUMNS, SEVERAL_KERNELS, MOST_WILD = 20, 10, 50, 100
 # Rows drawn from a model at once.
@@ -82,7 +67,7 @@ class ScoredSample:
     model : Score
         The model, or its scores.
     x, scores : array, shape (n, p)
-        Rows that are used, in the units of the model, and its scores there.
+        Rows in the units of the model, and its scores there.
     asked : Asked
         What is asked for.
     """
@@ -94,10 +79,10 @@ class ScoredSample:
     asked: Asked
 
     @classmethod
-    def read(cls, x: Any, score: Score, asked: Asked, thin: int, dependent: bool) -> ScoredSample:
-        """Read a sample, and find the scores at every `thin`-th row."""
-        data = one_sample(x, asked.options)
-        return cls(data, score, *_checked_rows(data, score, thin, dependent), asked)
+    def read(cls, x: Any, score: Score, asked: Asked) -> ScoredSample:
+        """Read a sample, and compute the scores at its rows."""
+        data, series = one_sample(x, asked.options), asked.labels.series is not False
+        return cls(data, score, *_checked_rows(data, score, series), asked)
 
     @property
     def sizes(self) -> SteinSizes:
@@ -130,41 +115,51 @@ class ScoredSample:
         bank = fit_stein_bank(self.asked.kernels, x)
         return SteinUnits(x, scores, order, bank, range(len(x)))
 
-    def test_chain(
+    def test_series(
         self, rng: np.random.Generator, workers: int | None, progress: bool
     ) -> TestResult:
-        """Test the output of a Markov chain: blocks of rows are units."""
-        asked, sizes = self.asked, self.sizes
-        plan, kind = plan_chain(sizes, asked.pairs, asked.calibration, asked.method)
-        most = most_rows(sizes, check_budget(asked.budget))
-        units = _chain(self.units(None), asked.kernels, kind, most)
-        outcome = run(units, asked.method, plan, rng, workers, progress)
-        return self._told(self._tested(replace(outcome, calibration=kind), units))
+        """Test rows in time order: blocks of consecutive rows have random signs."""
+        asked, n = self.asked, len(self.x)
+        plan = plan_series(self.sizes, asked.pairs, asked.calibration, asked.method)
+        self._check_pairs_fit()
+        blocks = self._blocks()
+        outcome = run(blocks, asked.method, plan, rng, workers, progress)
+        outcome = replace(outcome, calibration=SERIES)
+        if not blocks.together:
+            outcome = outcome.noting(_doubts_of_blocks(blocks))
+        tested = self._tested(outcome, blocks.rows, blocks.n_units, blocks.n_units * blocks.length)
+        return self._told(tested, Exchanged("series", _said(blocks, n), "blocks"))
+
+    def _check_pairs_fit(self) -> None:
+        """Check that the budget allows all pairs of rows."""
+        n, budget = len(self.x), check_budget(self.asked.budget)
+        most = most_rows(self.sizes, budget)
+        if n > most:
+            step = -(-n // max(most, 1))
+            raise InputError(
+                f"`series` needs all pairs of rows, and budget={budget:g} allows {most:,} rows, "
+                f"got {n:,}. Keep one row in {step:,} with x[::{step}], or raise the budget."
+            )
+
+    def _blocks(self) -> SteinBlocks:
+        """Blocks that are longer than the dependence, or halves of the rows if none is."""
+        series, n, rows = self.asked.labels.series, len(self.x), self.units(None)
+        length = block_length(self.x) if series is True else int(series)
+        if length is None:
+            return SteinBlocks(rows, n // 2, together=True)
+        if n // length < 2:
+            raise InputError(
+                f"`series` must be at most half the number of rows, got blocks of {length:,} rows "
+                f"for {n:,} rows."
+            )
+        if self.asked.kernels is None and n // length < _safe_number(rows):
+            rows = _with_few_kernels(rows)
+        return SteinBlocks(rows, length)
 
     def test_independent(
         self, rng: np.random.Generator, workers: int | None, progress: bool
     ) -> TestResult:
-        """Test rows that are independent, or those that are far enough apart if they are not."""
-        lag = correlated_rows(self.x)
-        likeness = likeness_of(self.x, along=False)
-        step = rows_apart(lag, likeness, n=len(self.x))
-        if np.all(self.x[::step] == self.x[0]):  # what is left says nothing
-            step = 1
-        x, scores = self.x[::step], self.scores[::step]
-        tested = replace(self, x=x, scores=scores)._taken_independent(rng, workers, progress)
-        if step > 1:
-            caveat = thinned_rows("Rows", lag, step, " Use dependent=True for all of a chain.")
-            outcome = tested.outcome.noting([caveat])
-        elif lag:
-            outcome = tested.outcome.noting([dependent_rows(lag)])
-        else:
-            outcome = allowing(tested.outcome, likeness)
-        return self._told(replace(tested, outcome=outcome))
-
-    def _taken_independent(
-        self, rng: np.random.Generator, workers: int | None, progress: bool
-    ) -> Tested:
-        """Test by a sketch, by samples of the model, or by signs."""
+        """Test independent rows by a sketch, by samples of the model, or by signs."""
         asked, model, sizes = self.asked, self.model, self.sizes
         units = self.units(rng if asked.shuffle else None)
         sampling = isinstance(model, SamplingModel)
@@ -174,12 +169,11 @@ class ScoredSample:
         doubts = [] if kind == SIMULATE else _doubts(units, kind)
         if doubts and plan.otherwise is not None:
             plan, kind, doubts = plan.otherwise, SIMULATE, []
-        elif kind == WILD and asked.kernels is None and len(units.x) < _safe_rows(units):
-            # Learning from few rows which of several kernels to trust is what costs the level.
-            units = replace(units, bank=fit_stein_bank(few_stein_kernels, units.x))
+        elif kind == WILD and asked.kernels is None and len(units.x) < _safe_number(units):
+            units = _with_few_kernels(units)
             doubts = _doubts(units, kind)
         if isinstance(plan.pairing, Sketch):
-            return self._by_sketch(plan, rng, workers)
+            return self._told(self._by_sketch(plan, rng, workers))
         if kind == SIMULATE and isinstance(model, SamplingModel):
             rows = units.index(range(units.n_units))
             data = SteinSamples(units.x[rows][None], units.scores[rows][None], asked.kernels)
@@ -189,7 +183,10 @@ class ScoredSample:
         else:
             outcome = run(units, asked.method, plan, rng, workers, progress)
             outcome = replace(outcome, calibration=kind)
-        return self._tested(outcome.noting(doubts), units)
+        caveats = [*doubts, *check_rows(self.x, advice=ADVICE)]
+        outcome = outcome.noting(caveats)
+        outcome = outcome.noting(stein_caveats(outcome, units.x.shape[1]))
+        return self._told(self._tested(outcome, units, units.n_units, units.n_units))
 
     def _by_sketch(self, plan: Plan, rng: np.random.Generator, workers: int | None) -> Tested:
         return sketched_fit(
@@ -204,35 +201,29 @@ class ScoredSample:
             encoding=self.data.encoding,
         )
 
-    def _tested(self, outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Tested:
-        used = round(units.rows_per_unit * units.n_units)
-        outcome, encoding = _with_caveats(outcome, units), self.encoding
+    def _tested(self, outcome: Outcome, rows: SteinUnits, n_units: int, n_used: int) -> Tested:
         default = self.asked.kernels is None
         outcome = of_unnamed(outcome) if default else outcome
-        kernels, n_units = units.bank.kernels, units.n_units
-        return Tested(outcome, kernels, n_units, used, encoding, default)
+        return Tested(outcome, rows.bank.kernels, n_units, n_used, self.encoding, default)
 
-    def _told(self, tested: Tested) -> TestResult:
+    def _told(self, tested: Tested, design: Exchanged | None = None) -> TestResult:
         names = None if self.data.encoding is None else self.data.encoding.names
-        return tested.result(GOODNESS, len(self.x) + self.data.left_out, names)
+        return tested.result(GOODNESS, len(self.x) + self.data.left_out, names, design)
 
 
-def _checked_rows(data: Sample, score: Score, thin: int, dependent: bool) -> tuple[Array, Array]:
+def _checked_rows(data: Sample, score: Score, series: bool) -> tuple[Array, Array]:
     """Rows in the units of the model, and its scores there."""
     rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
-    if data.left_out and dependent:
+    if data.left_out and series:
         raise InputError(
-            f"`nan_policy` must not be 'omit' with dependent=True: the {data.left_out} rows with "
-            "missing values leave gaps in the chain."
+            f"`nan_policy` must not be 'omit' with series=: the {data.left_out:,} rows with "
+            "missing values leave gaps in the series. Fill them, or test a part without gaps."
         )
     if data.left_out and not callable(score) and not isinstance(score, Model):
         score = np.asarray(score)[data.kept]
-    thin = check_int(thin, "thin", least=1)
     scores = scores_of(score, rows)
-    if thin > 1:
-        rows, scores = rows[::thin].copy(), scores[::thin].copy()
     if len(rows) < 4:
-        raise InputError(f"`x` must have at least 4 rows (after thinning), got {len(rows)}.")
+        raise InputError(f"`x` must have at least 4 rows, got {len(rows)}.")
     check_varies(rows, "x")
     return rows, scores
 
@@ -241,21 +232,6 @@ def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:
     """Rows divided by their spread: ∇ log q of the law of (x - c) / s is s ∇ log q(x)."""
     center, spread = standardised(x)
     return (x - center) / spread, scores * spread
-
-
-def _chain(
-    rows: SteinUnits, kernels: SteinKernels, kind: str, most_rows: int
-) -> Runs | ChainBlocks:
-    """Blocks of rows; for the closed form runs of them, with three kernels by default, or one."""
-    if kind == WILD:
-        return chain_blocks(rows, most_rows)
-    if kernels is not None:
-        return chain_units(rows)
-    three = chain_units(replace(rows, bank=fit_stein_bank(default_chain_kernels, rows.x)))
-    if three.n_units // 2 >= smallest_safe_batches(3):
-        return three
-    one = fit_stein_bank(lambda bandwidth: (IMQ(bandwidth),), rows.x)
-    return chain_units(replace(rows, bank=one))
 
 
 def _samples_of_model(
@@ -285,8 +261,8 @@ def _samples_of_model(
         yield SteinSamples(rows, scores, kernels)
 
 
-def _safe_rows(units: SteinUnits) -> int:
-    """Rows from which random signs keep the level, with these columns and kernels."""
+def _safe_number(units: SteinUnits) -> int:
+    """Rows or blocks from which random signs keep the level, with these columns and kernels."""
     if len(units.bank) <= len(few_stein_kernels(1.0)):
         return SMALLEST_WILD
     p = int(units.x.shape[1])
@@ -294,9 +270,14 @@ def _safe_rows(units: SteinUnits) -> int:
     return min(SMALLEST_WILD + more + max(0, p - FEW_COLUMNS), MOST_WILD)
 
 
+def _with_few_kernels(units: SteinUnits) -> SteinUnits:
+    """Use two kernels: learning from few units which of several to trust costs the level."""
+    return replace(units, bank=fit_stein_bank(few_stein_kernels, units.x))
+
+
 def _doubts(units: SteinUnits, kind: str) -> list[Caveat]:
     """Say why random signs and the closed form are not to be trusted with these rows."""
-    n, safe = len(units.x), _safe_rows(units)
+    n, safe = len(units.x), _safe_number(units)
     found = few_effective_rows(units.effective_rows(), n)
     if kind == WILD and n < safe:
         text = (
@@ -307,14 +288,23 @@ def _doubts(units: SteinUnits, kind: str) -> list[Caveat]:
     return found
 
 
-def _with_caveats(outcome: Outcome, units: SteinUnits | Runs | ChainBlocks) -> Outcome:
-    """Add the caveats of goodness-of-fit tests."""
-    if isinstance(units, ChainBlocks):
-        return outcome.noting(few_blocks(units.n_units))
-    if isinstance(units, Runs):
-        unsafe = UnsafeAsymptoticsWarning
-        kept = tuple(c for c in outcome.caveats if c[0] is not unsafe)
-        few = few_batches(units.n_units // 2, len(units.bank))
-        return replace(outcome, caveats=kept).noting(few)
-    found = looks_like_a_chain(units) + stein_caveats(outcome, units.x.shape[1])
-    return outcome.noting(found)
+def _doubts_of_blocks(blocks: SteinBlocks) -> list[Caveat]:
+    """Warn if random signs of these blocks may not keep the level."""
+    rows, safe = blocks.rows, _safe_number(blocks.rows)
+    found = few_effective_rows(rows.effective_rows(), rows.n_units, "Transform data and model.")
+    if blocks.n_units < safe:
+        text = (
+            f"{blocks.n_units} blocks of rows are few for random signs (at least {safe} are safe), "
+            "so p may be too small. Use a longer series."
+        )
+        found.append((UnsafeAsymptoticsWarning, text))
+    return found
+
+
+def _said(blocks: SteinBlocks, n: int) -> str:
+    """Say which rows share a random sign."""
+    if blocks.together:
+        return "no block of rows is longer than the dependence between rows"
+    said = f"blocks of {blocks.length:,} rows have random signs ({blocks.n_units:,} blocks)"
+    left = n - blocks.n_units * blocks.length
+    return f"{said}; {left:,} rows beyond the last whole block left out" if left else said

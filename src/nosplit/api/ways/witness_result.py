@@ -13,8 +13,8 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.lazy import special
 from nosplit._support.pvalues import said_p
 from nosplit._support.terminal import indented
-from nosplit.inference.printed import exact_for
-from nosplit.methods.normal.doubt import Doubt
+from nosplit.inference.printed import EXACT_FOR
+from nosplit.inference.questions import DIFFER, NO_EVIDENCE, TWO_SAMPLE, Verdict
 
 __all__ = ["WitnessFold", "WitnessResult"]
 
@@ -61,8 +61,6 @@ class WitnessResult:
         Rows of both samples.
     warnings : tuple of str
         What to know before relying on it.
-    doubt : Doubt or None
-        What few rows may be, as in `TestResult`: the p-value allows for that.
     """
 
     statistic: float
@@ -71,17 +69,11 @@ class WitnessResult:
     estimator: str
     n_used: int
     warnings: tuple[str, ...] = ()
-    doubt: Doubt | None = None
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0."""
         return max(math.exp(self.log_pvalue), float(np.nextafter(0.0, 1.0)))
-
-    @property
-    def log_pvalue_if_independent(self) -> float:
-        """The logarithm of the p-value if it is known that rows are independent."""
-        return float(special.log_ndtr(-self.statistic))
 
     @property
     def auc(self) -> float:
@@ -94,16 +86,19 @@ class WitnessResult:
 
     def threshold(self, alpha: float = 0.05) -> float:
         """The value from which the statistic rejects at level alpha."""
-        level = check_alpha(alpha) if self.doubt is None else self.doubt.level(check_alpha(alpha))
-        return -float(special.ndtri(level))
+        return -float(special.ndtri(check_alpha(alpha)))
+
+    def verdict(self, alpha: float = 0.05) -> Verdict:
+        """Return "differ" or "no evidence"; the p-value is randomised, and may be as small as 0."""
+        return DIFFER if self.reject(alpha) else NO_EVIDENCE
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
     def __str__(self) -> str:
-        verdict = "The samples differ" if self.reject() else "No difference found"
+        verdict = TWO_SAMPLE.rejected if self.reject() else TWO_SAMPLE.kept
         last = self.folds[-1]
-        lines = [("tested", self._how())] if not self.warnings else []
+        lines = [("tested", f"{EXACT_FOR} rows")]
         lines += [("warning", text) for text in self.warnings]
         return "\n".join(
             [
@@ -115,15 +110,11 @@ class WitnessResult:
             ]
         )
 
-    def _how(self) -> str:
-        if self.doubt is not None and self.doubt.likely:
-            return f"p allows for rows that are {self.doubt}"
-        return exact_for(self.n_used, doubt=self.doubt)
-
     def __repr__(self) -> str:
         p = said_p(self.log_pvalue, "pvalue", "")
         return f"WitnessResult(statistic={self.statistic:.6g}, {p}, auc={self.auc:.3f})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {**asdict(self), "pvalue": self.pvalue, "auc": self.auc}
+        own = {"pvalue": self.pvalue, "verdict": self.verdict(), "auc": self.auc}
+        return asdict(self) | own

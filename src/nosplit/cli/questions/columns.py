@@ -15,10 +15,17 @@ from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
 from nosplit.cli.shared import options as opt
 from nosplit.cli.shared.files import two_files
-from nosplit.cli.shared.printing import as_options, check_effect, is_large, print_json
+from nosplit.cli.shared.printing import (
+    as_options,
+    check_effect,
+    exit_status,
+    is_large,
+    print_json,
+)
 from nosplit.cli.shared.words import in_options
 from nosplit.data.files.opening import said_of
 from nosplit.inference.columns.results import METHODS
+from nosplit.inference.questions import NO_EVIDENCE
 
 __all__ = ["columns_command"]
 
@@ -52,6 +59,7 @@ def columns_command(
     encoding: opt.Encoding = None,
     workers: opt.Workers = None,
     as_json: opt.Json = False,
+    series: opt.Series = False,
     exit_code: opt.ExitCode = False,
     min_effect: opt.MinEffect = None,
 ) -> None:
@@ -75,6 +83,7 @@ def columns_command(
             nan_policy=nan_policy,
             columns=columns,
             exclude=exclude,
+            series=series,
             workers=workers,
             progress=sys.stderr.isatty(),
         )
@@ -86,7 +95,9 @@ def columns_command(
         warnings, notes = (tuple(map(in_options, said)) for said in (tests.warnings, tests.notes))
         said = replace(tests, warnings=warnings, notes=notes)
         typer.echo(said.summary(method=adjust))
-    sizes = [tests[name].told_apart for name in held]
-    # A pair has no size of its own: what was asked for is then taken to be reached.
-    large = None in sizes or is_large(max(filter(None, sizes), default=None), min_effect)
-    raise typer.Exit(int(exit_code and bool(held) and large))
+    found = [tests[name].separation for name in held]
+    sizes = [own.size for own in found if own is not None]
+    # A pair has no size of its own, and counts as large.
+    large = len(sizes) < len(found) or is_large(max(sizes, default=None), min_effect)
+    verdict = tests.verdict() if large else NO_EVIDENCE
+    raise typer.Exit(exit_status(verdict, exit_code))

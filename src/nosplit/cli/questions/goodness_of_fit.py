@@ -42,13 +42,13 @@ def gof(
     ] = "auto",
     budget: opt.Budget = 1.0,
     seed: opt.Seed = 0,
-    dependent: Annotated[
-        bool, typer.Option("--dependent", metavar="", help="Rows are a Markov chain, in its order.")
-    ] = False,
-    thin: Annotated[int, typer.Option(help="Use every so many rows only.", min=1)] = 1,
     no_shuffle: opt.NoShuffle = False,
     columns: opt.Columns = None,
     exclude: opt.Exclude = None,
+    series: Annotated[
+        bool,
+        typer.Option("--series", metavar="", help="Rows are in time order, such as a chain."),
+    ] = False,
     nan_policy: opt.NanPolicy = "raise",
     rows: opt.SampleRows = None,
     sep: opt.Separator = None,
@@ -62,8 +62,10 @@ def gof(
     """Test whether a file holds a sample from a model (goodness of fit)."""
     check_alpha(alpha)
     check_report(report)
-    if rows is not None and (scores is not None or dependent):
-        raise InputError("`--sample` draws rows, which go with --scores and a chain as they are.")
+    if rows is not None and (scores is not None or series):
+        raise InputError(
+            "`--sample` draws rows at random, so it does not go with --scores or --series."
+        )
     file = text_file(sample, sep, decimal, encoding)
     (x,), width = unless_large([file], rows, seed), open_source(file).width
     p = len(columns or range(width)) - len(exclude or ())
@@ -81,13 +83,12 @@ def gof(
             shuffle=not no_shuffle,
             columns=columns,
             exclude=exclude,
+            series=series,
             nan_policy=nan_policy,
             workers=workers,
             progress=sys.stderr.isatty(),
-            dependent=dependent,
-            thin=thin,
         )
     title = f"{sample} and {model if scores is None else scores}"
-    options = {"rng": seed, "shuffle": not no_shuffle, "dependent": dependent, "thin": thin}
+    options = {"rng": seed, "shuffle": not no_shuffle, "series": series}
     write_report(result, x, score, path=report, alpha=alpha, title=title, options=options)
     raise finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code)

@@ -20,6 +20,7 @@ from nosplit.cli.shared.printing import check_report, finish, quietly, write_rep
 from nosplit.cli.shared.words import named
 from nosplit.data.files.opening import open_source
 from nosplit.data.files.source import ColumnsOf
+from nosplit.data.tables.plain import PlainTable
 from nosplit.errors import InputError
 
 __all__ = ["independence"]
@@ -148,5 +149,7 @@ def _variable(rows: Any, categories: bool) -> Any:
         return rows
     if isinstance(rows, np.ndarray):
         return rows.astype(str)
+    if isinstance(rows, PlainTable):
+        return rows.as_text()
     pa = extra("pyarrow", "tables")
     return rows.cast(pa.schema([(name, pa.string()) for name in rows.column_names]))

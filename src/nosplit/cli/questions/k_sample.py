@@ -11,7 +11,7 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.terminal import printable
 from nosplit._support.warn import unwarned
 from nosplit.cli.shared import options as opt
-from nosplit.cli.shared.printing import print_json
+from nosplit.cli.shared.printing import exit_status, print_json
 from nosplit.errors import InputError
 
 __all__ = ["ksample"]
@@ -69,7 +69,7 @@ def ksample(
     else:
         typer.echo(printable(", ".join(files) if by is None else f"{files[0]} by {by}"))
         typer.echo(result.summary(alpha))
-    raise typer.Exit(int(exit_code and rejects))
+    raise typer.Exit(exit_status(result.verdict(alpha), exit_code))
 
 
 def _named_samples(files: list[str], by: str | None) -> tuple[Any, ...]:

@@ -17,14 +17,15 @@ from nosplit.cli.shared.printing import (
     as_options,
     check_effect,
     check_report,
+    exit_status,
     finish,
     is_large,
     quietly,
-    told_apart,
     write_report,
 )
 from nosplit.data.files.opening import said_of
 from nosplit.errors import InputError
+from nosplit.inference.questions import DIFFER
 
 __all__ = ["compare"]
 
@@ -47,6 +48,7 @@ def compare(
     paired: opt.Paired = False,
     strata: opt.Strata = None,
     groups: opt.Groups = None,
+    series: opt.Series = False,
     sample: opt.SampleRows = None,
     sep: opt.Separator = None,
     decimal: opt.Decimal = None,
@@ -68,7 +70,7 @@ def compare(
     check_alpha(alpha)
     check_report(report, no_rows)
     check_effect(min_effect, exit_code)
-    given = {"paired": paired, "strata": strata, "groups": groups}
+    given = {"paired": paired, "strata": strata, "groups": groups, "series": series}
     design = {name: value for name, value in given.items() if value}
     form = sep, decimal, encoding
     x, y, profiled = two_files((ref, cur), form, sample, seed, paired=paired)
@@ -107,11 +109,7 @@ def compare(
     told = nosplit.explain(result, x, y) if explain else None
     title = f"{ref} and {cur}"
     ended = finish(result, title, alpha=alpha, as_json=as_json, exit_code=exit_code, told=told)
-    if min_effect is None or not ended.exit_code:
+    if min_effect is None or ended.exit_code != exit_status(DIFFER, True):
         raise ended
-    size = told_apart(result, alpha)
-    if not profiled and (size is None or size < min_effect):
-        # What no column shows alone, what the test learned may.
-        learned = (told or nosplit.explain(result, x, y)).effect.separation
-        size = learned if size is None else max(size, learned)
-    raise typer.Exit(int(is_large(size, min_effect)))
+    largest = result.separation(alpha)
+    raise typer.Exit(int(is_large(largest and largest[1].size, min_effect)))

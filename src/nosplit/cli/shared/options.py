@@ -35,6 +35,7 @@ __all__ = [
     "Scale",
     "Seed",
     "Separator",
+    "Series",
     "Strata",
     "Workers",
 ]
@@ -114,7 +115,7 @@ SampleRows = Annotated[
 MinEffect = Annotated[
     float | None,
     typer.Option(
-        help="With --exit-code: 1 only if rows are told apart this often, from 0.5 to 1.",
+        help="With --exit-code: 1 only if a column separates by this much, from 0.5 to 1.",
         metavar="SHARE",
     ),
 ]
@@ -127,7 +128,12 @@ Explain = Annotated[
     ),
 ]
 ExitCode = Annotated[
-    bool, typer.Option("--exit-code", metavar="", help="Exit with 1 if the test rejects.")
+    bool,
+    typer.Option(
+        "--exit-code",
+        metavar="",
+        help="Exit 1 if the samples differ, 3 if there is too little data.",
+    ),
 ]
 
 Paired = Annotated[
@@ -145,6 +151,11 @@ Groups = Annotated[
     typer.Option(
         help="Rows of a group, which this column names, are not independent.", metavar="COLUMN"
     ),
+]
+
+Series = Annotated[
+    bool,
+    typer.Option("--series", metavar="", help="Rows are in time order; permute blocks of rows."),
 ]
 
 Report = Annotated[

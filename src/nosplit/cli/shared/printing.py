@@ -18,7 +18,9 @@ from nosplit.cli.shared.words import in_options
 from nosplit.describe.explanation import Explanation
 from nosplit.describe.report import check_target
 from nosplit.errors import InputError
+from nosplit.inference.effect import plain_separation
 from nosplit.inference.printed import answer_of
+from nosplit.inference.questions import DIFFER, NO_EVIDENCE, TOO_LITTLE_DATA, Verdict
 from nosplit.inference.result import TestResult
 
 __all__ = [
@@ -26,11 +28,11 @@ __all__ = [
     "as_options",
     "check_effect",
     "check_report",
+    "exit_status",
     "finish",
     "is_large",
     "print_json",
     "quietly",
-    "told_apart",
     "write_report",
 ]
 
@@ -76,9 +78,10 @@ def finish(
     """Print a result, and what explains it; what it returns ends the command."""
     rejects = result.reject(alpha)
     if as_json:
+        largest = result.separation(alpha)
         held = {
             "differing": list(result.differing(alpha)),
-            "told_apart": told_apart(result, alpha),
+            **plain_separation(largest[1] if largest else None),
             "effect": told.effect.to_dict() if told else None,
         }
         print_json({**result.to_dict(), **held, "reject": rejects, "alpha": alpha})
@@ -87,14 +90,12 @@ def finish(
         typer.echo(answer_of(result, alpha, said=in_options))
         if told:
             typer.echo(str(told))
-    return typer.Exit(int(exit_code and rejects))
+    return typer.Exit(exit_status(result.verdict(alpha), exit_code))
 
 
-def told_apart(result: TestResult, alpha: float) -> float | None:
-    """Share of rows that the best of the columns that hold tells apart; None if none holds."""
-    held = set(result.differing(alpha))
-    both = zip(result.column_names, result.by_column, strict=True)
-    return max((c.told_apart for name, c in both if name in held and c.told_apart), default=None)
+def exit_status(verdict: Verdict, wanted: bool) -> int:
+    """Return the exit code of a verdict: 0, 1 if samples differ, 3 if there is too little data."""
+    return {NO_EVIDENCE: 0, DIFFER: 1, TOO_LITTLE_DATA: 3}[verdict] if wanted else 0
 
 
 def check_effect(least: float | None, exit_code: bool) -> None:
@@ -103,18 +104,20 @@ def check_effect(least: float | None, exit_code: bool) -> None:
         return
     if not 0.5 <= least <= 1.0:
         raise InputError(
-            f"`--min-effect` must be from 0.5 (not told apart) to 1 (always), got {least:g}."
+            f"`--min-effect` must be from 0.5 (no separation) to 1 (complete), got {least:g}."
         )
     if not exit_code:
         raise InputError("`--min-effect` is about the exit code: it needs `--exit-code`.")
 
 
 def is_large(size: float | None, least: float | None) -> bool:
-    """Whether a difference is as large as one wants to know of; says so where it is not."""
-    if least is None or (size is not None and size >= least):
+    """Whether a difference is as large as one wants to know of; say so if it is not.
+
+    A difference that no column shows by itself, with no size, counts as large.
+    """
+    if least is None or size is None or size >= least:
         return True
-    often = "by no column" if size is None else f"{size:.0%} of the time"
-    typer.echo(f"Below --min-effect {least:g}: rows are told apart {often}.", err=True)
+    typer.echo(f"Below --min-effect {least:g}: the largest separation is {size:.0%}.", err=True)
     return False
 
 

@@ -26,7 +26,6 @@ SAME = (
     "ratio",
     "splits",
     "strata",
-    "thin",
     "trials",
     "unit_size",
     "workers",
@@ -45,7 +44,7 @@ FLAGS = {
     "shuffle=True": "no --no-shuffle",
     "paired=True": "--paired",
     "follow_up=False": "--no-follow-up",
-    "dependent=True": "--dependent",
+    "series=True": "--series",
     "scale=True": "--scale",
     "scale=False": "--no-scale",
 }

@@ -2,28 +2,31 @@
 
 What stands between cells, and whether decimals have commas, is found from the first lines.
 
-With Arrow, columns may be numbers, text, booleans or dates, and the file may be larger than memory.
-Without it, they are numbers.
+Columns may be numbers, text, booleans or dates. With Arrow, the file may be larger than memory;
+without, the standard library reads it whole.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import extra
+from nosplit._support.lazy import extra, has_arrow
 from nosplit.data.files.csv_form import COMMAS, Csv, Form, form_of, unpacked_size
 from nosplit.data.files.encodings import UTF8, encoding_of, opened, plain_bytes
 from nosplit.data.files.source import arrow_path, check_names, reading
+from nosplit.data.names import index_note
+from nosplit.data.tables.plain import PlainTable, parse_cells
 from nosplit.errors import InputError
 
 __all__ = ["CsvFile", "open_csv"]
@@ -34,6 +37,10 @@ BLOCK = 1 << 22
 NEWLINE, RETURN = b"\n\r"
 # Bytes to a value, about, where its number is only guessed at.
 VALUE = 8
+# Largest text that is read without Arrow: its cells then take about 1 GB of memory.
+MAX_PLAIN_MEGABYTES = 50
+# What pandas calls an index without a name in a file, and after reading it.
+UNNAMED = ("", "Unnamed: 0")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,8 @@ class CsvFile:
         Number of columns.
     skip : int
         Lines before the first row.
+    index : bool
+        Whether another column stands before these: an index of pandas, which is left out.
     form : Form
         What stands between cells, and in decimals.
     """
@@ -62,6 +71,18 @@ class CsvFile:
     width: int
     skip: int
     form: Form = COMMAS
+    index: bool = False
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """A name for every column of the file."""
+        names = self.names or tuple(f"column {i + 1}" for i in range(self.width))
+        return self.left_out + names
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Name of an index, for messages."""
+        return UNNAMED[1:] if self.index else ()
 
     @property
     def n_rows(self) -> int:
@@ -80,6 +101,8 @@ class CsvFile:
 
     @cached_property
     def _read_rows(self) -> int:
+        if not has_arrow():
+            return len(self.whole())
         with _explained_error(self):
             return sum(len(batch) for batch in _stream(self))
 
@@ -105,12 +128,9 @@ class CsvFile:
             return unpacked_size(self.file) // VALUE
 
     def whole(self) -> Any:
-        """All rows: a table, or an array of numbers where there are no names (or no Arrow)."""
-        if find_spec("pyarrow") is None:
-            values = _read_by_numpy(self)
-        else:
-            with _explained_error(self):
-                values = _untitled(self, _read_table(self))
+        """All rows: a table, or an array of numbers where there are no names."""
+        with _explained_error(self):
+            values = _untitled(self, _read_table(self)) if has_arrow() else _read_plain(self)
         if len(values) < 2:
             raise InputError(f"`{self.path}` must have at least 2 rows, got {len(values)}.")
         return values
@@ -121,7 +141,11 @@ class CsvFile:
         columns: Sequence[str] | None = None,
         rng: np.random.Generator | None = None,
     ) -> Iterator[Any]:
-        """Tables of about `rows` rows, always in order: text has no places to begin at."""
+        """Tables of about `rows` rows, in order; without Arrow a single one, as `whole`."""
+        if not has_arrow():
+            table = self.whole()
+            yield table if columns is None else table.select(columns)
+            return
         pa = extra("pyarrow", "tables")
         with _explained_error(self):
             waiting: list[Any] = []
@@ -155,18 +179,25 @@ def open_csv(path: str, file: Path, asked: Csv | None = None) -> CsvFile:
     if named and not any(map(str.strip, rest)) and len(head) < BLOCK:
         _check_text(path, head)
         raise InputError(f"`{path}` has column names, but no rows.")
-    names = tuple(cells) if named else None
+    index = named and len(cells) > 1 and cells[0] in UNNAMED and _counts_up(rest[:-1], form)
+    names = tuple(cells[index:]) if named else None
     if names:
-        _check_header(path, names)
-    return CsvFile(path, file, names, len(cells), number if named else 0, form)
+        _check_header(path, names, index)
+    return CsvFile(path, file, names, len(cells) - index, number if named else 0, form, index)
 
 
-def _check_header(path: str, names: Sequence[str]) -> None:
+def _counts_up(lines: Sequence[str], form: Form) -> bool:
+    """Whether the first cells are 0, 1, 2, …; the last line, which may be cut, is left out."""
+    first = (cells[0] for _, cells in _numbered_lines(lines, form))
+    return all(cell == str(i) for i, cell in zip(count(), first, strict=False))
+
+
+def _check_header(path: str, names: Sequence[str], index: bool) -> None:
     check_names(path, names)
     if "" in names:
         raise InputError(
             f"`{path}` must have a name for every column, got none for column "
-            f"{names.index('') + 1}. Is it an index? Save the file without."
+            f"{names.index('') + 1 + index}. Is it an index? Save the file without."
         )
 
 
@@ -175,7 +206,7 @@ def _check_header(path: str, names: Sequence[str]) -> None:
 
 def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, Any]:
     arrow = extra("pyarrow.csv", "tables")
-    titles = source.names or [f"column {i + 1}" for i in range(source.width)]
+    titles = source.titles
     return {
         "read_options": arrow.ReadOptions(
             column_names=list(titles), skip_rows=source.skip, block_size=BLOCK
@@ -185,6 +216,7 @@ def _options(source: CsvFile, types: dict[str, Any] | None = None) -> dict[str, 
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             column_types=types,
+            include_columns=list(titles[source.index :]),
             decimal_point=source.form.decimal,
         ),
         "parse_options": arrow.ParseOptions(
@@ -243,7 +275,7 @@ def _untitled(source: CsvFile, table: Any) -> Any:
     pa = extra("pyarrow", "tables")
     number = pa.types.is_integer, pa.types.is_floating, pa.types.is_null
     if source.names or not all(any(k(f.type) for k in number) for f in table.schema):
-        return table
+        return table.replace_schema_metadata(index_note(source.left_out))
     columns = [column.cast(pa.float64()).to_numpy() for column in table.columns]
     return np.stack(columns, axis=1)
 
@@ -255,35 +287,32 @@ def _selected(table: Any, columns: Sequence[str] | None) -> Any:
 # -- without ---------------------------------------------------------------------------------------
 
 
-def _read_by_numpy(source: CsvFile) -> NDArray[Any]:
-    """All rows of a file of numbers, read by NumPy."""
-    with reading(source.file, ".csv"):
-        data = _bytes(source)
-    _check_text(source.path, data)
-    lines = data.decode("utf-8-sig").split("\n")
-    rows = [line.replace(source.form.decimal, ".") for line in lines[source.skip :]]
-    try:
-        values = np.loadtxt(
-            rows, delimiter=source.form.separator, quotechar='"', comments=None, ndmin=2
+def _read_plain(source: CsvFile) -> Any:
+    """All rows, read by the standard library, which does not tell quoted cells from others."""
+    megabytes = unpacked_size(source.file) / 1e6
+    if megabytes > MAX_PLAIN_MEGABYTES:
+        raise InputError(
+            f"`{source.path}` has {megabytes:,.0f} MB, and pyarrow is needed to read text of more "
+            f"than {MAX_PLAIN_MEGABYTES} MB. Install it with: pip install 'nosplit[tables]'"
         )
-    except ValueError as error:
-        _explain(source, lines)
-        _explain_numbers(source, lines)
-        raise InputError(f"`{source.path}` is not a readable .csv file: {error}.") from error
-    if values.shape[1] != source.width:
-        raise _other_width(source, values.shape[1], None)
+    lines = islice(io.StringIO(_bytes(source).decode("utf-8-sig"), newline=""), source.skip, None)
+    rows = [row for row in csv.reader(lines, delimiter=source.form.separator) if row]
+    if any(len(row) != len(source.titles) for row in rows):
+        raise ValueError("rows of different lengths")
+    columns = {
+        name: _parsed_column([row[i] for row in rows], source.form)
+        for i, name in enumerate(source.titles[source.index :], start=source.index)
+    }
+    if source.names or any(values.dtype.kind != "f" for values in columns.values()):
+        return PlainTable(columns, source.left_out)
+    return np.stack(list(columns.values()), axis=1)
+
+
+def _parsed_column(cells: Sequence[str], form: Form) -> NDArray[Any]:
+    values = parse_cells(cells, MISSING, form.as_number)
+    if values.dtype == object and any(map(form.is_number, set(cells).difference(MISSING))):
+        raise ValueError("a column with both numbers and text")
     return values
-
-
-def _explain_numbers(source: CsvFile, lines: Sequence[str]) -> None:
-    for number, cells in _numbered_lines(lines, source.form):
-        for column, cell in enumerate(cells, start=1):
-            if number > source.skip and not source.form.is_number(cell):
-                got = repr(cell) if cell else "an empty cell"
-                raise InputError(
-                    f"`{source.path}` must hold numbers, got {got} in line {number}, column "
-                    f"{column}. For text and missing values: pip install 'nosplit[tables]'"
-                )
 
 
 # -- what is wrong with a file ---------------------------------------------------------------------
@@ -323,7 +352,7 @@ def _explain(source: CsvFile, lines: Sequence[str]) -> None:
     found = _numbered_lines(lines, source.form)
     rows = [(number, cells) for number, cells in found if number > source.skip]
     for i, (number, cells) in enumerate(rows):
-        if len(cells) != source.width:
+        if len(cells) != len(source.titles):
             raise _other_width(source, len(cells), None if i == 0 else number)
         for column, cell in enumerate(cells, start=1):
             if source.form.is_number(cell):
@@ -341,11 +370,12 @@ def _explain(source: CsvFile, lines: Sequence[str]) -> None:
 def _other_width(source: CsvFile, width: int, line: int | None) -> InputError:
     if line is None:  # the first row: the names are as wrong as the row
         return InputError(
-            f"`{source.path}` must have as many names as columns, got {source.width} names and "
-            f"{width} columns."
+            f"`{source.path}` must have as many names as columns, got {len(source.titles)} "
+            f"names and {width} columns."
         )
     return InputError(
-        f"`{source.path}` must have {source.width} cells in every line, got {width} in line {line}."
+        f"`{source.path}` must have {len(source.titles)} cells in every line, got {width} in line "
+        f"{line}."
     )
 
 

@@ -81,15 +81,20 @@ class Form:
         point = re.escape(self.decimal)
         return rf"^\s*[-+]?(\d+{point}?\d*|{point}\d+)([eE][-+]?\d+)?\s*$"
 
+    def as_number(self, cell: str) -> float:
+        """Convert a cell to a number; ValueError if it holds none."""
+        # Python allows "_" in numbers, and files do not.
+        if "_" in cell or (self.decimal != "." and "." in cell):
+            raise ValueError(cell)
+        return float(cell.replace(self.decimal, "."))
+
     def is_number(self, cell: str) -> bool:
         """Whether a cell holds a number."""
-        if self.decimal != "." and "." in cell:
-            return False
         try:
-            float(cell.replace(self.decimal, "."))
+            self.as_number(cell)
         except ValueError:
             return False
-        return "_" not in cell  # which Python allows in numbers, and files do not
+        return True
 
 
 COMMAS = Form()

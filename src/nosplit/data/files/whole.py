@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -11,11 +10,9 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
 from nosplit._support.lazy import extra
-from nosplit._support.terminal import listed
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
-from nosplit.data.names import without
-from nosplit.data.options import Options
+from nosplit.data.tables.frames import NUMBER, UNKNOWN, as_frame
 from nosplit.errors import InputError
 
 File = str | os.PathLike[str]
@@ -24,7 +21,6 @@ __all__ = [
     "PILOT",
     "SMALL",
     "by_position",
-    "in_memory",
     "is_small",
     "n_rows_in",
     "pictured_rows",
@@ -48,10 +44,8 @@ def two_in_memory(x: Source, y: Source) -> tuple[Any, Any]:
     """All rows of two files: two tables, or two arrays where one of them has no names."""
     a, b = x.whole(), y.whole()
     if _is_array(a) != _is_array(b):
-        a, b = by_position(a, x.path), by_position(b, y.path)
-    if not _is_array(a) or not _is_array(b):
-        return a, b
-    return a, _aligned(x, y, a, b)
+        return by_position(a, x.path), by_position(b, y.path)
+    return a, b
 
 
 def read_if_path(value: Any) -> Any:
@@ -73,50 +67,19 @@ def by_position(rows: Any, path: str) -> NDArray[Any]:
     """The columns of a table as an array; text has no place in one."""
     if _is_array(rows):
         return rows
-    columns = []
-    for name, column in zip(rows.column_names, rows.columns, strict=True):
-        try:
-            columns.append(np.asarray(column.cast("float64").to_numpy()))
-        except Exception as error:
+    frame = as_frame(rows, path)
+    columns = [frame.read(i) for i in range(len(frame.names))]
+    for name, column in zip(frame.names, columns, strict=True):
+        if column.kind not in (NUMBER, UNKNOWN):
             raise InputError(
-                f"`{path}` must hold numbers here, got {column.type} in column {name!r}."
-            ) from error
-    return np.stack(columns, axis=1)
-
-
-def _aligned(x: Source, y: Source, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """The columns of `b` in the order of those of `a`: by name where both have names."""
-    ours, theirs = x.names, y.names
-    if ours is None or theirs is None or ours == theirs:
-        if a.shape[1] != b.shape[1]:
-            raise InputError(
-                f"`{x.path}` and `{y.path}` must have the same number of columns, got "
-                f"{a.shape[1]} and {b.shape[1]}."
+                f"`{path}` must hold numbers here, got {column.kind} in column {name!r}."
             )
-        return b
-    missing, more = without(ours, theirs), without(theirs, ours)
-    if missing or more:
-        parts = [f"lacks {listed(missing)}"] * bool(missing)
-        parts += [f"has {listed(more)} besides"] * bool(more)
-        raise InputError(
-            f"`{y.path}` must have the columns of `{x.path}`, but {' and '.join(parts)}."
-        )
-    where = {name: i for i, name in enumerate(theirs)}
-    return b[:, [where[name] for name in ours]]
+    return np.stack([column.values for column in columns], axis=1)
 
 
 def is_small(x: Source, y: Source) -> bool:
     """Whether two files are read whole: by their sizes, so that the same files always are."""
     return x.n_values + y.n_values <= SMALL
-
-
-def in_memory(x: Source, y: Source, options: Options) -> tuple[Any, Any, Options]:
-    """All rows of two files; without Arrow, numbers with names are scaled as tables are."""
-    rows = two_in_memory(x, y)
-    named = x.names is not None and y.names is not None
-    if named and isinstance(rows[0], np.ndarray) and options.scale is None:
-        options = replace(options, scale="robust")
-    return *rows, options
 
 
 def some_rows(x: File, y: File) -> tuple[Any, Any]:
@@ -166,6 +129,8 @@ def sampled(source: Source, rows: int, rng: np.random.Generator) -> Any:
         if len(here):
             found.append(batch[here] if _is_array(batch) else batch.take(here))
         first += len(batch)
+    if len(found) == 1:
+        return found[0]
     if _is_array(found[0]):
         return np.concatenate(found)
     return extra("pyarrow", "tables").concat_tables(found)

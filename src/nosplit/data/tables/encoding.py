@@ -312,6 +312,15 @@ class Encoding:
         return cls(columns, policy, table)
 
 
+def columns_in(
+    encoding: Encoding | None, width: int
+) -> tuple[Sequence[tuple[int, ...]], Sequence[int]]:
+    """Columns of the rows that belong to each column, and those that hold categories."""
+    if encoding is None:
+        return [(j,) for j in range(width)], ()
+    return encoding.groups, encoding.categorical
+
+
 def _read_column(
     *,
     name: str,

@@ -15,6 +15,7 @@ import numpy as np
 
 from nosplit._support.terminal import listed
 from nosplit._support.types import Array
+from nosplit.data.identifiers import repeats_as_identifier
 from nosplit.data.matching import (
     check_finite_columns,
     check_present,
@@ -25,7 +26,7 @@ from nosplit.data.matching import (
 )
 from nosplit.data.options import NONE, ROBUST, Options, by_policy
 from nosplit.data.tables.encoding import Column, Encoding, Mask
-from nosplit.data.tables.frames import NUMBER, UNKNOWN, Frame, Raw, as_frame
+from nosplit.data.tables.frames import CATEGORIES, NUMBER, UNKNOWN, Frame, Raw, as_frame
 from nosplit.errors import InputError
 
 __all__ = [
@@ -107,6 +108,17 @@ class Read:
         ]
         if ids and self.sources[0].table:
             yield f"As many different whole numbers as rows in {listed(ids)}: an id? Leave it out?"
+        if len(self.samples) > 1 and self.sources[0].table:
+            yield from map(_hint_at_groups, self._identifiers())
+
+    def _identifiers(self) -> Iterator[str]:
+        """Find the columns that repeat as identifiers do."""
+        for name, kind, *raws in zip(self.names, self.kinds, *self.samples, strict=True):
+            text = kind in CATEGORIES
+            if text or kind == NUMBER:
+                values = [raw.values[keep] for raw, keep in zip(raws, self.kept, strict=True)]
+                if repeats_as_identifier(values, text=text):
+                    yield name
 
     @property
     def _both(self) -> Iterator[tuple[list[Raw], Mask]]:
@@ -133,6 +145,14 @@ class Read:
 
 
 GAPS = "Values are missing in"
+
+
+def _hint_at_groups(name: str) -> str:
+    """Say that rows may belong together."""
+    return (
+        f"{name!r} repeats as an identifier would: if its rows belong together, use "
+        f"groups={name!r}."
+    )
 
 
 def _numbers_rows(values: Array) -> bool:

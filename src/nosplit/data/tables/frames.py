@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, time, timedelta
+from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -16,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.checks import LARGEST_WHOLE, check_sample, repeated
-from nosplit._support.lazy import extra
+from nosplit._support.lazy import extra, has_arrow
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
 from nosplit._support.warn import warn
 from nosplit.data.names import index_of, noted_index, tidy
+from nosplit.data.tables.plain import PlainColumn, PlainTable
 from nosplit.errors import InputError, NosplitWarning
 
 __all__ = [
@@ -33,7 +35,7 @@ __all__ = [
     "code_of",
     "is_table",
     "native_columns",
-    "numbers_of",
+    "values_of",
 ]
 
 NUMBER, UNKNOWN = "numbers", "missing values only"
@@ -43,6 +45,14 @@ CATEGORIES = ("booleans", "text", "categories")
 _MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__")
 _LAZY = ("polars", "duckdb", "dask", "dask_expr", "pyspark", "ibis", "narwhals", "sqlframe")
 _NAMES = ("DataFrame", "LazyFrame", "Series", "DuckDBPyRelation", "Table", "Relation")
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (bool | np.bool_, "booleans"),
+    (str, "text"),
+    (date, "dates"),
+    (time, "times of day"),
+    (timedelta, "durations"),
+    (int | float | Decimal | np.number, NUMBER),
+)
 _UNITS = {"s": 86400.0, "ms": 86400e3, "us": 86400e6, "ns": 86400e9}  # in a day
 
 
@@ -101,6 +111,8 @@ def is_table(value: object) -> bool:
     kind = type(value)
     if isinstance(value, np.ndarray | list | tuple) or _is_labelled_array(kind):
         return False
+    if isinstance(value, PlainTable):
+        return True
     if any(hasattr(kind, mark) for mark in _MARKS):
         return True
     return kind.__module__.partition(".")[0] in _LAZY and kind.__name__ in _NAMES
@@ -125,9 +137,7 @@ def as_frame(value: Any, label: str) -> Frame:
     names = tuple(str(c.name) for c in columns)
     _check_names(names, label)
     n = len(columns[0]) if columns else 0
-    return Frame(
-        label, names, n, lambda i: _read_through_arrow(columns[i], label), True, single, index
-    )
+    return Frame(label, names, n, lambda i: _raw_of(columns[i], label), True, single, index)
 
 
 def _check_names(names: tuple[str, ...], label: str) -> None:
@@ -149,7 +159,10 @@ def _floats(values: NDArray[Any]) -> Array:
 
 def native_columns(value: Any, label: str) -> Native:
     """The columns of a table, without an index of pandas, or a series."""
-    nw = extra("narwhals", "tables")
+    if isinstance(value, PlainTable):
+        return Native(value.columns, left_out=value.index)
+    import narwhals as nw
+
     root = type(value).__module__.partition(".")[0]
     if root in ("dask", "dask_expr", "pyspark", "sqlframe"):
         door = "nosplit.dask" if root.startswith("dask") else "nosplit.spark"
@@ -195,11 +208,13 @@ def _twice(label: str, error: Exception) -> InputError:
 
 def _through_arrow(value: Any, label: str) -> Any:
     """Convert a table that narwhals does not know through the Arrow interface."""
-    pa = extra("pyarrow", "tables")
     try:
+        pa = extra("pyarrow", "tables")
         if isinstance(value, pa.Array):
             return pa.chunked_array([value])
         return pa.table(value)
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(
             f"`{label}` must be an array or a table that narwhals accepts (pandas, polars, "
@@ -207,30 +222,98 @@ def _through_arrow(value: Any, label: str) -> Any:
         ) from error
 
 
-def _read_through_arrow(series: Any, label: str) -> Raw:
-    """One column of a table, through Arrow."""
+def _raw_of(series: Any, label: str) -> Raw:
+    """One column of a table."""
+    kind = str(getattr(series, "dtype", ""))
+    if kind.startswith(("String", "Categorical", "Enum")) and has_arrow():
+        return _codes_by_arrow(series)
+    if kind == "Boolean":
+        return _codes_of_booleans(series)
+    values = values_of(series)
+    match values.dtype.kind:
+        case "f":
+            raw = Raw(NUMBER, values)
+            if "Int" in kind:
+                _warn_of_column(values, series.name, label)
+        case "M":
+            raw = Raw("dates with a time zone" if _has_zone(series) else "dates", _days_of(values))
+        case "m":
+            raw = Raw("durations", _days_of(values))
+        case _:
+            raw = _from_objects(series, values, label)
+    # The type of a column without values is an accident of who wrote it.
+    return Raw(UNKNOWN, raw.values) if np.isnan(raw.values).all() else raw
+
+
+def _codes_of_booleans(series: Any) -> Raw:
+    truths = _numbers_of(series)
+    codes = np.where(truths == 1.0, code_of(True), code_of(False))
+    missing = np.isnan(truths)
+    return Raw(UNKNOWN if missing.all() else "booleans", np.where(missing, np.nan, codes))
+
+
+def _has_zone(series: Any) -> bool:
+    return getattr(getattr(series, "dtype", None), "time_zone", None) is not None
+
+
+def _codes_by_arrow(series: Any) -> Raw:
+    """Codes of a column of text or categories, of which only distinct values are hashed."""
     pa = extra("pyarrow", "tables")
-    try:
-        column = series.to_arrow()
-    except Exception as error:  # Arrow raises its own errors, and plain ones
-        raise _mixed_types(series, label, error) from error
+    column = series.to_arrow()
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    try:
-        raw = _from_arrow(column, pa)
-        if raw is not None and np.isnan(raw.values).all():
-            raw = Raw(UNKNOWN, raw.values)  # its type is an accident of who wrote it
-    except Exception as error:
-        raise _unfit(series.name, label, f"{column.type} ({_reason(error)})") from error
-    if raw is None:
-        raise _unfit(series.name, label, str(column.type))
-    if pa.types.is_integer(column.type) and raw.kind == NUMBER:
-        _warn_of_column(raw.values, series.name, label)
-    if pa.types.is_date(column.type) and "Object" in str(series.dtype):
-        found = set(map(type, series.to_list()))  # Arrow would cut the time of day off
-        if datetime in found and len(found - {type(None)}) > 1:
-            raise _mixed_types(series, label, ValueError("dates with and without a time"))
-    return raw
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.large_string()).dictionary_encode()
+    distinct = column.dictionary.to_pylist()
+    text = all(isinstance(v, str | None) for v in distinct)
+    codes = np.array([np.nan if v is None else code_of(v) for v in distinct] + [np.nan])
+    places = column.indices.cast("int64").fill_null(len(distinct)).to_numpy(zero_copy_only=False)
+    kind = UNKNOWN if np.isnan(codes[places]).all() else "text" if text else "categories"
+    return Raw(kind, codes[places])
+
+
+def _from_objects(series: Any, values: NDArray[Any], label: str) -> Raw:
+    """Numbers or codes of values of Python, None where one is missing."""
+    types = set(map(type, values)) - {type(None)}
+    named = str(getattr(series, "dtype", "")).startswith(("Categorical", "Enum"))
+    kinds = {next((k for parent, k in _KINDS if issubclass(t, parent)), "") for t in types}
+    if named and kinds != {"text"}:
+        kinds = {"categories"}
+    if len(kinds) > 1 or (date in types and len(types) > 1):
+        raise InputError(
+            f"column {series.name!r} of `{label}` must hold values of one type, got "
+            f"{', '.join(sorted(t.__name__ for t in types)[:5])}. Convert it, or leave it out with "
+            f"exclude=[{series.name!r}]."
+        )
+    number: Callable[[Any], float]
+    match kind := next(iter(kinds), UNKNOWN):
+        case "":
+            raise _unfit(series.name, label, types.pop().__name__)
+        case "booleans" | "text" | "categories":
+            number = code_of
+        case "times of day":
+            number = _part_of_day
+        case "dates" | "durations":
+            unit = "datetime64[us]" if kind == "dates" else "timedelta64[us]"
+            return Raw(kind, _days_of(np.array(values, dtype=unit)))
+        case _:
+            number = float
+            if int in types and any(abs(v) >= 2**64 for v in set(values) if v is not None):
+                raise _unfit(series.name, label, "whole numbers of more than 64 bits")
+    known = {v: np.nan if v is None else number(v) for v in set(values)}
+    return Raw(kind, np.array([known[v] for v in values], dtype=np.float64))
+
+
+def _days_of(values: NDArray[Any]) -> Array:
+    """Days since 1970, or of a duration; NaN where one is missing."""
+    unit = np.datetime_data(values.dtype)[0]
+    days = values.astype(np.int64) / (1.0 if unit == "D" else _UNITS[unit])
+    return np.where(np.isnat(values), np.nan, days)
+
+
+def _part_of_day(clock: time) -> float:
+    microseconds = ((clock.hour * 60 + clock.minute) * 60 + clock.second) * 10**6
+    return (microseconds + clock.microsecond) / _UNITS["us"]
 
 
 def _warn_of_column(values: Array, column: str, label: str) -> None:
@@ -243,62 +326,27 @@ def _warn_of_column(values: Array, column: str, label: str) -> None:
         warn(text, NosplitWarning)
 
 
-def _from_arrow(column: Any, pa: Any) -> Raw | None:
-    """Numbers or codes of an Arrow array; None for a type that is neither."""
-    kind, types = column.type, pa.types
-    if types.is_null(kind):
-        return Raw(UNKNOWN, np.full(len(column), np.nan))
-    if types.is_dictionary(kind):
-        return _dictionary_codes(column, "categories")
-    if types.is_boolean(kind):
-        return _dictionary_codes(column.dictionary_encode(), "booleans")
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return _dictionary_codes(column.cast(pa.large_string()).dictionary_encode(), "text")
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return Raw(NUMBER, _cast_to_floats(column, pa))
-    if types.is_date32(kind):
-        return Raw("dates", _cast_to_floats(column.cast(pa.int32()), pa))
-    if types.is_temporal(kind) and not types.is_interval(kind):
-        return _days(column, pa)
-    return None
+def _numbers_of(series: Any) -> Array:
+    import narwhals as nw
+
+    if series.implementation.is_pyarrow():  # a safe cast refuses what a float rounds
+        column = nw.to_native(series).cast("float64", safe=False)
+        return _floats(column.to_numpy())
+    return _floats(series.cast(nw.Float64).to_numpy())
 
 
-def _cast_to_floats(column: Any, pa: Any) -> Array:
-    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return _floats(values)
-
-
-def numbers_of(series: Any) -> Array:
-    """A narwhals series of numbers as floats, NaN where one is missing."""
-    pa = extra("pyarrow", "tables")
-    column = series.to_arrow()
-    return _cast_to_floats(
-        column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column, pa
-    )
-
-
-def _days(column: Any, pa: Any) -> Raw:
-    """Days, in UTC where there is a time zone."""
-    kind, types = column.type, pa.types
-    name = "times of day" if types.is_time(kind) else "durations"
-    if types.is_date(kind):
-        name, unit = "dates", "ms"
-    else:
-        unit = kind.unit
-        if types.is_timestamp(kind):
-            name = "dates" if kind.tz is None else "dates with a time zone"
-    whole = column.cast(pa.int32()) if types.is_time32(kind) else column.cast(pa.int64())
-    return Raw(name, _cast_to_floats(whole, pa) / _UNITS[unit])
-
-
-def _dictionary_codes(column: Any, kind: str) -> Raw:
-    """Codes of a dictionary-encoded array: only its distinct values are hashed."""
-    distinct = column.dictionary.to_pylist()
-    if kind == "categories" and all(isinstance(v, str | None) for v in distinct):
-        kind = "text"  # so that strings compare with categories of the same text
-    codes = np.array([np.nan if v is None else code_of(v) for v in distinct] + [np.nan])
-    places = column.indices.cast("int64").fill_null(len(distinct)).to_numpy(zero_copy_only=False)
-    return Raw(kind, codes[places])
+def values_of(series: Any) -> NDArray[Any]:
+    """Numbers as floats, times as they are, all else as objects; missing: NaN, NaT or None."""
+    if isinstance(series, PlainColumn):
+        return series.values
+    if series.dtype.is_numeric():
+        return _numbers_of(series)
+    if series.dtype.is_temporal() and str(series.dtype) != "Time":
+        return np.asarray(series.to_numpy())
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    values[series.is_null().to_numpy()] = None
+    return values
 
 
 def code_of(category: object) -> float:
@@ -327,26 +375,9 @@ def code_of(category: object) -> float:
 # -- what cannot be used -----------------------------------------------------------------------
 
 
-def _mixed_types(series: Any, label: str, error: Exception) -> InputError:
-    try:
-        found = sorted({type(v).__name__ for v in series.to_list() if v is not None})
-    except Exception:
-        found = []
-    if len(found) > 1:
-        return InputError(
-            f"column {series.name!r} of `{label}` must hold values of one type, got "
-            f"{', '.join(found[:5])}. Convert it, or leave it out with exclude=[{series.name!r}]."
-        )
-    return _unfit(series.name, label, f"{', '.join(found) or series.dtype} ({_reason(error)})")
-
-
 def _unfit(name: str, label: str, got: str) -> InputError:
     return InputError(
         f"column {name!r} of `{label}` must hold numbers, dates, booleans or text, got "
         f"{printable(got)}. "
         f"Convert it, or leave it out with exclude=[{name!r}]."
     )
-
-
-def _reason(error: Exception) -> str:
-    return printable(" ".join(str(error).split())).rstrip(".")[:200]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.describe.effect import LEARNED, all_rules, effect_of, mean_estimate
+from nosplit.describe.accuracy import accuracy_of
+from nosplit.describe.effect import column_separations, effect_of
 from nosplit.describe.explanation import Explanation
-from nosplit.describe.large.cells import CellWitness, UnitCells, map_for, noise_of_rows
+from nosplit.describe.large.cells import UnitCells, map_for, noise_of_rows
 from nosplit.describe.large.learning import Learned
 from nosplit.describe.large.samples import LargeSamples, Picked
 from nosplit.describe.large.shares import Fold, columns_of_folds, rows_to_move
 from nosplit.describe.rows import Sampled, categorical_of, group_names, rows_held, rows_one_by_one
-from nosplit.describe.separation import Rule, auc, surest
 from nosplit.inference.result import TestResult
 from nosplit.sketch.dealing import Layout, layout_of
 
@@ -54,13 +53,14 @@ def explain_by_cells(
             strict=True,
         )
     ]
-    own = _own_rule(learned.functions, held)
-    rules = all_rules(a, b, names, categorical_of(res), own, most=len(a) + len(b))
+    categorical = categorical_of(res)
+    accuracy = accuracy_of(held, learned.functions, names, categorical)
+    separations = column_separations(res, a, b, names, categorical)
     error = learned.whole.error(learned.weights)
     level = learned.level
     return Explanation(
         result=res,
-        effect=effect_of(learned.learned, learned.crossed, surest(rules), rules),
+        effect=effect_of(learned.learned, learned.crossed, [*names], separations, accuracy),
         kernel=learned.kernel,
         kernels=learned.kernels,
         columns=columns_of_folds(folds, names, learned.total, error, rng),
@@ -103,15 +103,6 @@ def _first(held: list[Both], rows: int) -> list[Both]:
 def _as_many(a: NDArray[Any], b: NDArray[Any], rows: int) -> Both:
     count = min(rows, len(a), len(b))
     return a[:count], b[:count]
-
-
-def _own_rule(functions: Sequence[CellWitness], held: list[Both]) -> Rule:
-    """The rule of the learned kernel, judged by rows that it was not learned on."""
-    found = []
-    for function, (a, b) in zip(functions, held, strict=True):
-        mean, square = auc(function(a), function(b))
-        found.append((mean, float(np.sqrt(square))))
-    return Rule(LEARNED, *mean_estimate(*found))
 
 
 def sampled_of(res: TestResult, picked: Picked, few: int, witness: Array) -> Sampled:

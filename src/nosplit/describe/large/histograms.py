@@ -1,10 +1,9 @@
 """Histograms of columns in place of rows: what a profile tells of single columns.
 
-A profile counts the rows of its cells in bins of every column, and holds no row. Two things can be
-had from that. Rules that look at one column know rows by their bins alone. And a column's own share
-of the difference is Σ_b (p_b - q_b) g(b): how often x and y are in each of its bins, and what the
-witness function is on average at rows of the other sample with a value of that bin put in. It is
-what `attribution` calls alone; what would be lost without the column needs rows of both samples.
+A profile counts the rows of its cells in bins of every column, and holds no row. A column's own
+share of the difference is Σ_b (p_b - q_b) g(b): how often x and y are in each of its bins, and what
+the witness function is on average at rows of the other sample with a value of that bin put in. It
+is what `attribution` calls alone; what would be lost without the column needs rows of both samples.
 """
 
 from __future__ import annotations
@@ -19,27 +18,13 @@ from nosplit._support.types import Array, Index
 from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.large.cells import CellWitness
 from nosplit.describe.large.shares import relative_to
-from nosplit.describe.separation import FOLDS, Rule, rule_of_counts
 from nosplit.sketch.bins import ColumnBins
-from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["BinnedFold", "columns_of_bins", "rules_of_bins"]
+__all__ = ["BinnedFold", "columns_of_bins", "counts_of"]
 
 # Rows at which the witness function is looked at for a bin in which there are none.
 FEW = 64
-
-
-def rules_of_bins(
-    sketch: SketchMap, x: CellSums, y: CellSums, names: Mapping[str, Sequence[int]]
-) -> list[Rule]:
-    """Rules that look at one column each, learned on some cells and judged by others."""
-    counts = np.stack(
-        [counts_of(side, np.arange(len(side.bins)) % FOLDS, FOLDS) for side in (x, y)]
-    )
-    parts = np.split(counts, np.cumsum([len(b) for b in sketch.bins])[:-1], axis=2)
-    owners = [(name, j) for name, group in names.items() for j in group]
-    return [rule_of_counts(name, parts[j]) for name, j in owners]
 
 
 def counts_of(cells: CellSums, part: Index, parts: int) -> Array:

@@ -16,15 +16,15 @@ from nosplit.describe.large.histograms import (
     BinnedFold,
     columns_of_bins,
     counts_of,
-    rules_of_bins,
 )
 from nosplit.describe.large.learning import Learned
 from nosplit.describe.large.samples import LargeSample, Picked
 from nosplit.describe.large.shares import rows_to_move
 from nosplit.describe.rows import group_names, rows_held, rows_one_by_one
-from nosplit.describe.separation import surest
+from nosplit.engines.changes import separations_in_bins
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.task import SketchTask
+from nosplit.inference.effect import FOLDS
 from nosplit.inference.result import TestResult
 from nosplit.sketch.dealing import Deal, Layout
 from nosplit.sketch.saved.profiles import Profile, best_level
@@ -61,7 +61,7 @@ def explain_with_profile(
     sketch, width = profile.map, profile.map.p
     number, count = best_level(profile.levels, new.n)
     c, kept = profile.levels[number][0], profile.level(number)
-    deal = Deal(new.n, c, count, new_key(rng), profile.block)
+    deal = Deal(new.n, c, count, new_key(rng))
     dealt = Deal(c * len(kept.features), c, len(kept.features), None)
     layout = Layout(*_in_order(deal, dealt, side))
     summed = new.sums(SketchTask(("x", "y"), Reader(res.encoding), sketch, layout), side)
@@ -78,10 +78,13 @@ def explain_with_profile(
     witness = units.at_own_rows(*_in_order(rows, none, side), learned.weights)[side] - level
     looked_at = sampled_of(res, picked, few, witness)
     first, second = _in_order(looked_at, looked_at.none(), side)
-    rules = rules_of_bins(sketch, x, y, names)
+    known = [column.separation for column in res.by_column]
+    if not any(known):
+        counts = np.stack([cells.in_bins(FOLDS) for cells in (x, y)])
+        known = separations_in_bins(sketch.bins, counts, res.encoding)
     return Explanation(
         result=res,
-        effect=effect_of(learned.learned, learned.crossed, surest(rules), rules),
+        effect=effect_of(learned.learned, learned.crossed, [*names], known, None),
         kernel=learned.kernel,
         kernels=learned.kernels,
         columns=columns_of_bins(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nosplit._support.changes import Change, percent
 from nosplit._support.pvalues import format_p, said_p
 from nosplit.describe.report.columns import shorten
+from nosplit.inference.change import Change, Distance, percent
 from nosplit.inference.columns.results import ColumnTest
 from nosplit.inference.printed import distances_alone
 from nosplit.inference.result import TestResult
@@ -27,12 +27,12 @@ class ChangedLine:
     name: str
     words: str
     missing: str
-    told_apart: str
+    separation: str
     adjusted: str
 
 
 def what_changed(res: TestResult, alpha: float, private: bool) -> dict[str, Any] | None:
-    """The columns that differ, those told apart most often first; None if none was looked at.
+    """The columns that differ, the largest separation first; None if none was looked at.
 
     If `private`, without values of rows: no medians, and no names of categories.
     """
@@ -62,8 +62,8 @@ def _words_on_columns(held: int, total: int, alpha: float) -> str:
     rest = f"{others:,} of {total:,} columns {none}. " * (others > 0)
     return (
         f"Columns with a difference of their own, the largest first. {rest}The p-values hold for "
-        "all columns together. Told apart: how often the best rule on the column alone would tell "
-        "rows of the two samples apart; 50 % is not at all."
+        "all columns together. Separation: how often the best rule on the column alone assigns a "
+        "row to the right sample, with a 95 % interval; 50 % is chance."
     )
 
 
@@ -76,20 +76,21 @@ def _words_on_pairs(pairs: Sequence[tuple[str, str]]) -> str:
     return f" How these go together differs, while neither does by itself: {named}{more}."
 
 
-def _words_on_distances(p: float | None) -> str:
+def _words_on_distances(found: Distance | None) -> str:
     """Say that rows of one sample lie farther from the middle, or more differently far."""
-    if p is None:
-        return ""
-    text = "How far rows lie from the middle differs, all columns together"
-    return f" {text} ({said_p(math.log(p))})."
+    return (
+        ""
+        if found is None
+        else f" All columns together: {found.words} ({said_p(math.log(found.pvalue))})."
+    )
 
 
 def _line(row: ColumnTest, private: bool) -> ChangedLine:
-    change = row.change or Change(None, words="")
+    change = row.change or Change(words="")
     return ChangedLine(
         shorten(row.name),
-        change.private().words if private else change.words,
+        change.private().words if private else change.text,
         "" if change.missing is None else " → ".join(map(percent, change.missing)),
-        "" if change.told_apart is None else f"{100.0 * change.told_apart:.0f} %",
+        "" if row.separation is None else row.separation.words,
         format_p(math.log(row.adjusted)),
     )

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.changes import said_date
 from nosplit.describe.attribution import ColumnEffect
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.samples import ShownColumn, ShownSample, column_of
+from nosplit.inference.change import said_date
 
 __all__ = [
     "Bar",

@@ -28,8 +28,8 @@ MOST_LINES, MOST_FIGURES, MOST_CELLS = 20, 8, 8
 # Rows of either sample.
 MOST_ROWS = 5
 SUMS_ONLY = (
-    "One sample is a profile, which holds sums and no rows. So rows are told apart by single "
-    "columns, and shares are what columns show alone: what they show only together is in none."
+    "One sample is a profile, which holds sums and no rows. So shares are what columns show alone: "
+    "what they show only together is in none."
 )
 CHANCE = "The test found no evidence of a difference: what follows may be chance."
 
@@ -40,14 +40,12 @@ def effect(told: Explanation, page: PageChoices, data: Data | None) -> dict[str,
     Without rows of both samples, because one is a profile, there is no data.
     """
     size = told.effect
-    told_apart = _percent(size.separation, size.separation_error)
-    low = f"{100.0 * size.separation_low:.0f} %"
     words = [
         (
-            f"By the usual yardsticks, a {size.words} difference. Shown one row of each sample, "
-            f"the best rule that was found would tell which is which {told_apart} of the time, "
-            f"and some rule no less than {low}; guessing would be right 50 % of the time. The rule "
-            f"is that of {printable(size.separation_by)}, judged by rows it was not learned from."
+            f"By the usual yardsticks, a {size.words} difference. Separation: how often the best "
+            "rule on a single column assigns a row to the right sample, judged by rows it was not "
+            "learned from, with a 95 % interval; 50 % is chance. The largest is that of "
+            f"{printable(size.separation_by)}."
         ),
         (
             "The size does not grow with the number of rows, as the evidence does: with very many "
@@ -59,7 +57,7 @@ def effect(told: Explanation, page: PageChoices, data: Data | None) -> dict[str,
     if told.n_moved < told.n_rows:
         words.append(
             f"The signal rests on {told.n_seen:,} of {told.n_rows:,} rows, shares of columns on "
-            f"{told.n_moved:,}, and how well rows are told apart on some of them."
+            f"{told.n_moved:,}, and the accuracy of all columns on some of them."
         )
     if told.of_profile:
         words.append(SUMS_ONLY)
@@ -70,8 +68,8 @@ def effect(told: Explanation, page: PageChoices, data: Data | None) -> dict[str,
             f"{counts} of their rows, taken from many places."
         )
     facts = [
-        ("Rows told apart", told_apart),
-        ("The same, at the least", low),
+        ("Largest separation", size.largest.words),
+        *([("Accuracy of all columns", size.accuracy.words)] if size.accuracy else []),
         ("Signal of one pair of rows", _with_error(size.crossfitted, size.crossfitted_error)),
         ("The same, as learned", _with_error(size.learned, size.learned_error)),
     ]
@@ -84,10 +82,6 @@ def effect(told: Explanation, page: PageChoices, data: Data | None) -> dict[str,
             for k in told.kernels
         ],
     }
-
-
-def _percent(value: float, error: float) -> str:
-    return f"{100.0 * value:.0f} ± {max(1.0, 100.0 * error):.0f} %"
 
 
 def _with_error(value: float, error: float) -> str:

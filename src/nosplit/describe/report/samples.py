@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path, rows_shown, some_rows
-from nosplit.data.tables.frames import is_table, native_columns
+from nosplit.data.tables.frames import is_table, native_columns, values_of
 from nosplit.describe.large.samples import as_tested
-from nosplit.describe.rows import series_values
 from nosplit.engines.clusters.opening import cluster_pair, lies_on_cluster, width_of
 from nosplit.errors import InputError
 from nosplit.inference.result import TestResult
@@ -74,7 +73,7 @@ def _shown_sample(data: Any, argument: str) -> ShownSample:
     if is_table(data):
         columns = native_columns(data, argument).columns
         names = tuple(str(column.name) for column in columns)
-        return ShownSample(names, len(columns[0]), lambda j: series_values(columns[j]))
+        return ShownSample(names, len(columns[0]), lambda j: values_of(columns[j]))
     array = np.asarray(data)
     if array.ndim == 1:
         array = array[:, None]

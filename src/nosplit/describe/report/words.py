@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nosplit._support.pvalues import said_p
 from nosplit.inference import questions
-from nosplit.inference.calibrations import APPROXIMATE
+from nosplit.inference.calibrations import SERIES
 from nosplit.inference.result import TestResult
 
 __all__ = ["Story", "calibration_words", "chance", "method_words", "pairs_words", "story_of"]
@@ -186,28 +186,12 @@ _CALIBRATIONS = {
         ),
         "Right at every sample size, for rows that do not depend on one another.",
     ),
-    "blocks": (
+    SERIES: (
         (
-            "Rows depend on those before them, so whole blocks of them were swapped at random "
-            "{flips} times; the p-value is the share of swaps that look at least as extreme."
+            "Blocks of consecutive rows were permuted at random {flips} times; the p-value is the "
+            "share of permutations that look at least as extreme."
         ),
-        "Right in so far as blocks do not depend on one another.",
-    ),
-    "thinned": (
-        (
-            "Rows depend on those before them, so only some, far apart, were used. They were "
-            "shuffled at random {flips} times; the p-value is the share of shuffles that look at "
-            "least as extreme."
-        ),
-        "Right in so far as rows so far apart do not depend on one another.",
-    ),
-    "approximate": (
-        (
-            "The data was shuffled at random {flips} times. Rows look a little like those before "
-            "them, as in a series, so the p-value is larger than the share of shuffles that look "
-            "at least as extreme: it allows for a series, by how likely that is."
-        ),
-        "Right if rows do not depend on those before them, and nearly so if they do.",
+        "Valid if rows depend on one another over less than a block.",
     ),
     "simulate": (
         (
@@ -242,22 +226,9 @@ _CALIBRATIONS = {
 }
 
 
-_TOO_SMALL = (
-    (
-        "The data was shuffled at random {flips} times as if rows were independent; the p-value "
-        "is the share of shuffles that look at least as extreme."
-    ),
-    "Too small: rows depend on those before them.",
-)
-
-
 def calibration_words(res: TestResult) -> str:
     """Describe the origin of the p-value."""
     how, right = _CALIBRATIONS.get(res.calibration, ("", ""))
-    if res.doubt is None and res.calibration == APPROXIMATE:
-        how, right = _TOO_SMALL
-    elif res.doubt is not None and res.calibration != APPROXIMATE:
-        right += " It allows for few rows that are a series, by how likely that is."
     if res.flips is None:
         return f"{how} {right}"
     least = res.pvalue * (res.flips + 1) < 1.5

@@ -11,7 +11,8 @@ from nosplit._support.checks import check_alpha
 from nosplit._support.pvalues import format_p, said_p
 from nosplit._support.terminal import indented, listed, printable
 from nosplit.errors import InputError
-from nosplit.inference.printed import tested
+from nosplit.inference.printed import tested, verdict_of
+from nosplit.inference.questions import Verdict
 from nosplit.inference.result import TestResult
 
 __all__ = ["KSampleResult", "SampleComparison"]
@@ -89,9 +90,15 @@ class KSampleResult:
         """Whether it is rejected at level alpha that all samples come from one distribution."""
         return self.overall.reject(alpha)
 
+    def verdict(self, alpha: float = 0.05) -> Verdict:
+        """Return "differ", "no evidence" or "too little data", as `TestResult.verdict` does."""
+        return self.overall.verdict(alpha)
+
     def differing(self, alpha: float = 0.05) -> tuple[tuple[str, str], ...]:
         """Names of the samples that differ, two by two, at level alpha for all comparisons."""
         level = check_alpha(alpha)
+        if not self.reject(level):
+            return ()
         return tuple((c.first, c.second) for c in self.ranked() if c.adjusted <= level)
 
     def ranked(self) -> list[SampleComparison]:
@@ -120,6 +127,7 @@ class KSampleResult:
         """Plain values for JSON."""
         return {
             "pvalue": self.pvalue,
+            "verdict": self.verdict(),
             "samples": [
                 {"name": name, "rows": n} for name, n in zip(self.names, self.sizes, strict=True)
             ],
@@ -132,11 +140,10 @@ class KSampleResult:
     def summary(self, alpha: float = 0.05) -> str:
         """The verdict at level alpha in words, and which samples differ."""
         question = self.overall.question
-        answer = question.rejected if self.reject(alpha) else question.kept
         sizes = [f"{printable(n)} ({k:,})" for n, k in zip(self.names, self.sizes, strict=True)]
         shown = ", ".join(sizes[:12]) + (f" and {len(sizes) - 12} more" * (len(sizes) > 12))
         lines = [
-            f"{answer} ({said_p(self.overall.log_pvalue)}, level {alpha:g}).",
+            verdict_of(self.overall, alpha),
             f"  question   {question}",
             indented("  samples    ", f"{len(sizes)}: {shown}"),
         ]

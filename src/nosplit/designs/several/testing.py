@@ -10,16 +10,17 @@ import numpy as np
 
 from nosplit._support.checks import naming
 from nosplit._support.warn import unwarned
+from nosplit.data.series import check_rows
 from nosplit.data.several import SeveralSamples
+from nosplit.data.tables.encoding import columns_in
 from nosplit.designs.design import Design
-from nosplit.designs.order import MORE_DRAWS, allowing, wants_more_draws
 from nosplit.designs.pairs import RowsInUnits
 from nosplit.designs.several.closed import closed
 from nosplit.designs.several.result import KSampleResult, SampleComparison
 from nosplit.designs.testing import test_design, test_samples
-from nosplit.inference.calibrations import APPROXIMATE, THINNED, Exact
-from nosplit.inference.caveats import dependent_rows, thinned_rows
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.columns.adjusting import holm
+from nosplit.inference.effect import separations_of_samples
 from nosplit.inference.planning.choice import choose
 from nosplit.inference.planning.costs import design_sizes
 from nosplit.inference.questions import K_SAMPLE
@@ -65,14 +66,14 @@ class SampleTests:
     seed: int
     _known: dict[Set, TestResult] = field(default_factory=dict, repr=False)
 
-    def test(self, some: Set, flips: int | None = None, pairs: str | None = None) -> TestResult:
+    def test(self, some: Set, flips: int | None = None) -> TestResult:
         """Test whether some samples are alike, by exchanging these only."""
         rows, sizes = [self.data.rows[k] for k in some], self.data.sizes[list(some)]
         recipe = self.data.recipe(self.kernels)
         total = int(sizes.sum())
         plan = choose(
             design_sizes(total, 0, self.data.p, recipe, total, len(some)),
-            pairs=pairs or self.pairs,
+            pairs=self.pairs,
             calibration=self.calibration if flips is None else Exact(flips),
             method=self.method,
             budget=self.budget,
@@ -87,19 +88,15 @@ class SampleTests:
             else:
                 tested = test_samples(units, sizes, *common)
         encoding, outcome = self.data.encoding, tested.outcome
-        lag, step = self.data.lag, self.data.step
-        if not lag:
-            outcome = allowing(outcome, self.data.likeness, samples=len(some))
-        elif step > 1:
-            outcome = replace(outcome, calibration=THINNED)
-            outcome = outcome.noting([thinned_rows("Rows", lag, step)])
-        else:  # of so few that none can be left out
-            outcome = replace(outcome, calibration=APPROXIMATE).noting([dependent_rows(lag)])
+        outcome = outcome.noting(check_rows(*rows))
+        if outcome.columns and len(some) in (2, len(self.data.rows)):
+            names, columns = [self.data.names[k] for k in some], columns_in(encoding, self.data.p)
+            outcome = outcome.separated(separations_of_samples(rows, names, *columns))
         return replace(tested, outcome=outcome).result(
             K_SAMPLE,
             total + self.data.left_out,
             None if encoding is None else encoding.names,
-            Exchanged("samples", f"rows change places among {len(some)} samples"),
+            Exchanged("samples", f"rows are permuted among {len(some)} samples"),
         )
 
     def once(self, some: Set) -> TestResult:
@@ -107,9 +104,6 @@ class SampleTests:
         if some not in self._known:
             with nullcontext() if len(some) == len(self.data.rows) else unwarned():
                 found = self.test(some)
-            if not isinstance(self.calibration, Exact) and wants_more_draws(found):
-                with unwarned():
-                    found = self.test(some, MORE_DRAWS.flips, "complete")
             self._known[some] = found
         return self._known[some]
 
@@ -124,7 +118,7 @@ class SampleTests:
         wanted, done = min(DRAWS_A_COMPARISON * comparisons - 1, MOST_DRAWS), first.flips or 0
         if isinstance(self.calibration, Exact) or done >= wanted:
             return first
-        if first.pvalue_if_independent * (done + 1) > FEW:
+        if first.pvalue * (done + 1) > FEW:
             return first
         with unwarned():
             return self.test(pair, wanted)

@@ -18,7 +18,7 @@ from nosplit.designs.asked import Asked
 from nosplit.engines.sketching.steps import sketch_test
 from nosplit.engines.sketching.task import Pair
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import Limits, as_method
+from nosplit.inference.planning.limits import Limits, as_method
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method

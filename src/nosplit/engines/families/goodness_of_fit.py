@@ -10,9 +10,9 @@ import numpy as np
 from nosplit._support.checks import new_key
 from nosplit._support.types import Array, Index
 from nosplit.data.samples import standardised
+from nosplit.data.series import check_rows, checked_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
-from nosplit.families.chain import MOST_VALUES, looks_like_a_chain
 from nosplit.families.fitting import SteinKernels, fit_stein_bank
 from nosplit.families.goodness_of_fit import MOST_ROWS, SteinUnits
 from nosplit.inference.calibrations import WILD
@@ -32,10 +32,12 @@ from nosplit.sketch.families.goodness_of_fit_sums import (
     stein_statistics,
 )
 
-__all__ = ["ScoredArrays", "ScoredRows", "SteinTask", "sketched_fit", "too_skewed"]
+__all__ = ["ADVICE", "ScoredArrays", "ScoredRows", "SteinTask", "sketched_fit", "too_skewed"]
 
 # Share of skewness from which random signs are not trusted: see `cell_skewness`.
 TOO_SKEWED = 0.1
+# What to do if neighbouring rows are alike.
+ADVICE = "If rows are in time order, use series=True. If they are only sorted, ignore this."
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +148,7 @@ def sketched_fit(
     look = _look_at(rows, deal)
     p = look.pilot[0].shape[1]
     center, spread = standardised(look.pilot[0]) if scaled else (np.zeros(p), np.ones(p))
-    pilot, all_over, in_order = (
-        ((x - center) / spread, s * spread) for x, s in (look.pilot, look.all_over, look.in_order)
-    )
+    pilot, all_over = (((x - center) / spread, s * spread) for x, s in (look.pilot, look.all_over))
     bank = fit_stein_bank(kernels, pilot[0])
     chosen = bank.kernels if kernels is not None else (*bank.kernels, Constant(), BoundedLinear())
     frequencies = pairing.frequencies or 64
@@ -158,7 +158,7 @@ def sketched_fit(
         sketch, sums, deal.n_dealt, flips=how.flips, key=new_key(rng), workers=workers
     )
     outcome = test_draws(drawn, method, how.pairs)
-    found = looks_like_a_chain(_units(*in_order, bank))
+    found = check_rows(look.neighbours, advice=ADVICE)
     few = few_effective_rows(_effective(all_over, bank, rows.n), rows.n)
     found += few or too_skewed(cell_skewness(sketch, sums))
     outcome = replace(outcome, calibration=WILD).noting(found)
@@ -172,30 +172,29 @@ Scored = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class _ScoredPilot:
-    """Rows and scores that are looked at by themselves, brought at once.
+    """Rows and scores that are used by themselves, read at once.
 
-    `pilot` rows are in no cell, others are from `all_over` the sample, and some are `in_order`:
-    the first, followed by as many from the middle on.
+    `pilot` rows are in no cell, others are from `all_over` the sample; `neighbours` are consecutive
+    rows, without scores.
     """
 
     pilot: Scored
     all_over: Scored
-    in_order: Scored
+    neighbours: Array
 
 
 def _look_at(rows: ScoredRows, deal: Deal) -> _ScoredPilot:
-    count, half = min(rows.n, MOST_ROWS), rows.n // 2
+    count = min(rows.n, MOST_ROWS)
     places = np.arange(count) * rows.n // count
-    first = np.arange(min(half, MOST_VALUES))
     wanted = [
         deal.pilot_rows(),
         np.sort(deal.rows_at(places)),
-        np.concatenate([first, half + first]),
+        np.array(checked_rows(rows.n)),
     ]
     known = np.unique(np.concatenate(wanted))
     x, scores = rows.some(known)
-    found = [np.searchsorted(known, some) for some in wanted]
-    return _ScoredPilot(*((x[some], scores[some]) for some in found))
+    pilot, all_over, neighbours = (np.searchsorted(known, some) for some in wanted)
+    return _ScoredPilot((x[pilot], scores[pilot]), (x[all_over], scores[all_over]), x[neighbours])
 
 
 def _units(x: Array, scores: Array, bank: SteinBank) -> SteinUnits:

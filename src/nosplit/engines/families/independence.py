@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from nosplit._support.checks import new_key
 from nosplit._support.types import Index
-from nosplit.data.likeness import rows_apart
 from nosplit.data.variables import Variable
 from nosplit.families.fitting import MEDIAN_ROWS, TensorKernels, tensor_kernels, tensors_for
 from nosplit.families.independence import check_unit_size
-from nosplit.inference.calibrations import THINNED
-from nosplit.inference.caveats import thinned_rows
-from nosplit.inference.outcome import Outcome, Tested
+from nosplit.inference.outcome import Tested
 from nosplit.inference.planning.costs import HsicSizes
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
@@ -33,7 +30,6 @@ from nosplit.sketch.families.independence_sums import (
 )
 
 __all__ = [
-    "IF_SORTED",
     "Fitted",
     "InMemory",
     "Observed",
@@ -41,12 +37,7 @@ __all__ = [
     "map_of",
     "observation_sizes",
     "sketched_independence",
-    "thinned",
 ]
-
-
-# What to do where dependence on a variable in order is taken for that of a series on its past.
-IF_SORTED = " If rows are independent, and were sorted by one of the variables, shuffle them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +164,3 @@ def observation_sizes(
     N = max(2, min(round(n / unit_size), n // 2))
     factors = sum(len(f) for f in bank.factors)
     return HsicSizes(N, N, columns, len(bank), 2, n / N, factors)
-
-
-def thinned(outcome: Outcome, lag: int, step: int | None = None) -> Outcome:
-    """The outcome, with a word on rows that were left out as they depend on others."""
-    step = rows_apart(lag) if step is None else step
-    if step == 1:
-        return outcome
-    calibration = outcome.calibration if outcome.flips is None else THINNED
-    caveat = thinned_rows("Rows of both variables", lag, step, IF_SORTED)
-    return replace(outcome, calibration=calibration).noting([caveat])

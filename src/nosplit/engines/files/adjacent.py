@@ -19,7 +19,6 @@ from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching.pilot import look_at
 from nosplit.families.two_sample import Paired
 from nosplit.families.unequal import Grouped
-from nosplit.inference.caveats import dependent_rows
 from nosplit.inference.outcome import to_result
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -93,7 +92,7 @@ def adjacent_test(
     rows = sum(side.n + side.left_out for side in look.census)
     n_used = round(dealing.rows_per_unit * units_in_pairs(pairing, dealing.n_units))
     return to_result(
-        outcome.noting([dependent_rows(look.lag)] if look.lag else []),
+        outcome.noting(look.caveats),
         question=TWO_SAMPLE,
         kernels=bank.kernels,
         n_units=dealing.n_units,

@@ -21,10 +21,9 @@ from nosplit._support.terminal import progress_bar
 from nosplit._support.types import Index
 from nosplit.data.files import whole
 from nosplit.data.files.source import Source
-from nosplit.data.likeness import rows_apart
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
-from nosplit.data.serial import lag_of_variables, serial_rows
+from nosplit.data.series import check_jointly, checked_rows
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable, check_named, own_options
 from nosplit.designs.asked import Asked
@@ -33,7 +32,6 @@ from nosplit.engines.families.independence import (
     TensorTask,
     observation_sizes,
     sketched_independence,
-    thinned,
 )
 from nosplit.engines.files import side
 from nosplit.engines.reading import Reader, check_read
@@ -73,15 +71,9 @@ def independence_of_files(
             f"{x.n_rows:,} and {y.n_rows:,}."
         )
     files = ObservedFiles.of(x, y, asked.options, progress)
-    in_order = serial_rows(files.n)
-    if not len(in_order):  # few rows of many columns
-        return None
-    series = files.fitted(in_order).pilot
-    # y that does not depend on its past may be permuted, whatever x does.
-    lag = lag_of_variables(series[0].rows, series[1].rows, files.n)
-    files = files.thinned(lag)
-    columns = sum(v.rows.shape[1] for v in series)
-    kinds = series[0].discrete, series[1].discrete
+    some = files.fitted(np.asarray(checked_rows(files.n))).pilot
+    columns = sum(v.rows.shape[1] for v in some)
+    kinds = some[0].discrete, some[1].discrete
     sizes = observation_sizes(files.n, columns, kinds, asked.kernels, unit_size)
     how = asked.plan(sizes)
     if not isinstance(how.pairing, Sketch):
@@ -89,7 +81,7 @@ def independence_of_files(
     done = sketched_independence(
         files, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
     )
-    done = replace(done, outcome=thinned(done.outcome, lag))
+    done = replace(done, outcome=done.outcome.noting(check_jointly(some[0].rows, some[1].rows)))
     return done.result(INDEPENDENCE, x.n_rows, _names(done.encoding))
 
 
@@ -110,14 +102,11 @@ class ObservedFiles:
         What to do with their columns, which are named one by one where they have names.
     progress : bool
         Whether to show how far a pass over them has come.
-    step : int
-        One in so many of the rows that are not left out is used.
     """
 
     sources: tuple[Source, Source]
     options: tuple[Options, Options]
     progress: bool = False
-    step: int = 1
 
     @classmethod
     def of(cls, x: Source, y: Source, options: Options, progress: bool) -> ObservedFiles:
@@ -134,14 +123,10 @@ class ObservedFiles:
             own.append(mine)
         return cls((x, y), (own[0], own[1]), progress)
 
-    def thinned(self, lag: int) -> ObservedFiles:
-        """Rows far enough apart, where they depend on one another up to a lag."""
-        return replace(self, step=rows_apart(lag))
-
     @property
     def n(self) -> int:
         """Observations that are used."""
-        return -(-self.census[0].n // self.step)
+        return self.census[0].n
 
     @cached_property
     def census(self) -> tuple[Census, Census]:
@@ -189,17 +174,13 @@ class ObservedFiles:
 
     def batches(self) -> Iterator[tuple[int, Any, Any]]:
         """The observations that are used, in batches, with the number of the first of each."""
-        number = 0  # of all that are not left out
+        first = 0
         for x, y in self._side_by_side():
             if self.options[0].nan_policy == "omit":
                 kept = present_rows([*self._raws(x, 0), *self._raws(y, 1)])
                 x, y = _filter(x, kept), _filter(y, kept)
-            first = -(-number // self.step)
-            number += len(x)
-            if self.step > 1:
-                used = np.arange(number - len(x), number) % self.step == 0
-                x, y = _filter(x, used), _filter(y, used)
             yield first, x, y
+            first += len(x)
 
     def some(self, rows: Index) -> tuple[Any, Any]:
         """Observations of given numbers, ascending."""

@@ -15,7 +15,7 @@ import numpy as np
 from nosplit.data.files import whole
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import Source
-from nosplit.data.files.whole import by_position, in_memory
+from nosplit.data.files.whole import by_position, two_in_memory
 from nosplit.data.options import Options
 from nosplit.data.samples import some_columns
 from nosplit.data.tables.frames import CATEGORIES, as_frame
@@ -28,8 +28,8 @@ from nosplit.engines.sides import Sides
 from nosplit.engines.sketching.steps import sketch_test
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.inference.limits import Limits
 from nosplit.inference.planning.costs import Sizes, sizes_of
+from nosplit.inference.planning.limits import Limits
 from nosplit.inference.result import TestResult
 from nosplit.kernels.defaults.recipes import Kernels
 from nosplit.methods import Method, Naive
@@ -67,12 +67,12 @@ class Opened:
         """Whether files hold more values than are read whole: by their sizes alone."""
         return sum(int(v.n_values) for v, in_file in self._both if in_file) > whole.SMALL
 
-    def whole(self, options: Options) -> tuple[Any, Any, Options]:
+    def whole(self) -> tuple[Any, Any]:
         """All rows of both."""
         if all(self.in_files):
-            return in_memory(self.x, self.y, options)
+            return two_in_memory(self.x, self.y)
         x, y = (value.whole() if in_file else value for value, in_file in self._both)
-        return x, y, options
+        return x, y
 
     def test(
         self,

@@ -1,4 +1,4 @@
-"""Counts and pilot rows → cells, encoding, and how far rows depend on one another."""
+"""Counts and pilot rows → cells, encoding, and a check of neighbouring rows."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_flag
 from nosplit._support.types import Index
-from nosplit.data.likeness import UNSEEN, Likeness, can_be_suspected, likeness_of
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
 from nosplit.data.samples import check_as_many
-from nosplit.data.serial import correlated_rows, serial_rows
+from nosplit.data.series import check_rows, checked_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import GAPS, gaps_note, read_two
 from nosplit.data.tables.frames import UNKNOWN, Frame, Raw, as_frame
 from nosplit.engines.reading import check_read
-from nosplit.engines.sketching.task import Census, KnowsOrder, Pair
-from nosplit.errors import InputError
-from nosplit.sketch.dealing import Layout, block_length, layout_of
+from nosplit.engines.sketching.task import Census, Pair
+from nosplit.errors import Caveat, InputError
+from nosplit.sketch.dealing import Layout, layout_of
 
 __all__ = ["PilotLook", "completed", "look_at", "some_of"]
 
-_NONE = np.zeros(0, np.int64)
 # Rows of both samples, and numbers in them, up to which bins are made of all of them.
 FEW_ROWS, FEW_NUMBERS = 1 << 17, 1 << 22
 
@@ -46,21 +44,18 @@ class PilotLook:
         How rows become numbers; None for arrays as they came.
     rows : array
         The pilot rows of both samples, as numbers.
-    lag : int
-        Up to which lag rows depend on one another; 0: they do not.
     binned : array or None
         All rows of both samples where they are few, to make bins of: no swap changes them.
-    likeness : Likeness
-        How much these are like those next to them.
+    caveats : list
+        A warning if neighbouring rows are alike.
     """
 
     census: tuple[Census, Census]
     layout: Layout
     encoding: Encoding | None
     rows: NDArray[Any]
-    lag: int
     binned: NDArray[Any] | None
-    likeness: Likeness = UNSEEN
+    caveats: list[Caveat]
 
 
 def look_at(
@@ -71,11 +66,7 @@ def look_at(
     shuffle: bool,
     paired: bool = False,
 ) -> PilotLook:
-    """Count both samples, and look at their pilot rows and at how alike neighbours are.
-
-    Where rows depend on those before them, blocks of rows are dealt whole, and there are other
-    pilot rows.
-    """
+    """Count both samples, encode their pilot rows, and check neighbouring rows."""
     census = pair.census()
     for name, side in zip(pair.names, census, strict=True):
         if side.n < 2:
@@ -85,34 +76,15 @@ def look_at(
         check_as_many(n, m)
     shuffle = check_flag(shuffle, "shuffle")
     layout = layout_of(n, m, cells, rng, shuffle=shuffle, paired=paired)
-    known = pair.lag() if shuffle and isinstance(pair, KnowsOrder) else None
-    looks = shuffle and known is None
-    in_order = tuple(serial_rows(side.n) if looks else _NONE for side in census)
-    pilot, series = _brought(pair, _pilots(layout), in_order)
+    neighbours = np.asarray(checked_rows(n)), np.asarray(checked_rows(m))
+    pilot, checked = _brought(pair, _pilots(layout), neighbours)
     encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
-    lag = known or 0
-    if looks:
-        lags = zip(series, census, strict=True)
-        lag = max(correlated_rows(_as_numbers(source, encoding), side.n) for source, side in lags)
-    block = block_length(lag, min(n, m))
-    if block > 1:
-        layout = layout_of(n, m, cells, rng, shuffle=shuffle, block=block, paired=paired)
-        (pilot,) = _brought(pair, _pilots(layout))
-        encoding, rows = _encoded_pilot(pilot, layout, pair.names, options, census)
+    x, y = (_as_numbers(source, encoding) for source in checked)
+    # Pairs may share what varies in time: swaps need their differences to be independent.
+    caveats = check_rows(x - y) if paired else check_rows(x, y)
     few = n + m <= FEW_ROWS and (n + m) * rows.shape[1] <= FEW_NUMBERS
     binned = _all_rows(pair, census, encoding) if few else None
-    likeness = UNSEEN if binned is None or not shuffle else _likeness_of_few(binned, n, paired)
-    return PilotLook(census, layout, encoding, rows, lag, binned, likeness)
-
-
-def _likeness_of_few(rows: NDArray[Any], n: int, paired: bool) -> Likeness:
-    """Likeness of few rows, of which n are x, to those next to them.
-
-    Pairs may share what comes and goes: swaps need their differences to be independent.
-    """
-    few = [own for own in np.split(rows, [n]) if can_be_suspected(*own.shape)]
-    series = [few[0] - few[1]] if paired and few else few
-    return likeness_of(*series, along=not paired)
+    return PilotLook(census, layout, encoding, rows, binned, caveats)
 
 
 def _all_rows(pair: Pair, census: tuple[Census, Census], encoding: Encoding | None) -> NDArray[Any]:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nosplit._support.checks import new_key
-from nosplit.data.likeness import Likeness
 from nosplit.designs.asked import Asked
 from nosplit.engines.reading import Reader
 from nosplit.engines.sketching.pilot import look_at
 from nosplit.engines.sketching.task import Census, Pair, Sees, SketchTask
 from nosplit.engines.sketching.verdict import sketch_result
+from nosplit.errors import Caveat
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
 from nosplit.inference.result import TestResult
@@ -35,8 +35,7 @@ class Prepared:
     census: tuple[Census, Census]
     plan: Plan
     task: SketchTask
-    lag: int
-    likeness: Likeness
+    caveats: list[Caveat]
 
     @property
     def n_rows(self) -> int:
@@ -65,8 +64,7 @@ def prepare_sketch(pair: Pair, asked: Asked, rng: np.random.Generator) -> Prepar
         look.census,
         plan,
         SketchTask(pair.names, Reader(encoding), fitted, layout),
-        look.lag,
-        look.likeness,
+        look.caveats,
     )
 
 
@@ -75,7 +73,7 @@ def sketch_pair(pair: Pair, prepared: Prepared) -> Sketched:
     x, y = pair.sums(prepared.task)
     layout = prepared.task.layout
     see = pair.see if isinstance(pair, Sees) else None
-    return Sketched(prepared.task.map, x, y, layout.c, prepared.lag, layout.x.block, see)
+    return Sketched(prepared.task.map, x, y, layout.c, prepared.caveats, see)
 
 
 def sketch_test(
@@ -108,5 +106,4 @@ def sketch_test(
         encoding=prepared.task.reader.encoding,
         workers=workers,
         default=asked.kernels is None,
-        likeness=prepared.likeness,
     )

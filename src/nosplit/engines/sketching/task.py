@@ -16,7 +16,7 @@ from nosplit.sketch.dealing import Layout
 from nosplit.sketch.maps import SketchMap
 from nosplit.sketch.sums import CellSums
 
-__all__ = ["ROWS", "Census", "KnowsOrder", "Pair", "Sees", "SketchTask"]
+__all__ = ["ROWS", "Census", "Pair", "Sees", "SketchTask"]
 
 # Rows that become numbers at once, the fewest and the most: a cell that is met once for many rows
 # is in the cache for all of them. And numbers in them, where these are few enough.
@@ -115,15 +115,6 @@ class Pair(Protocol):
 
     def sums(self, task: SketchTask) -> tuple[CellSums, CellSums]:
         """The sketches of both."""
-        ...
-
-
-@runtime_checkable
-class KnowsOrder(Protocol):
-    """Two samples that can be asked whether their rows depend on one another."""
-
-    def lag(self) -> int | None:
-        """The largest lag at which they do; 0: they do not; None: rows have to be looked at."""
         ...
 
 

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from nosplit._support.checks import new_key
-from nosplit.data.likeness import UNSEEN, Likeness
-from nosplit.designs.order import allowing
 from nosplit.engines.changes import with_changes
 from nosplit.inference.calibrating.evidence import column_evidence
-from nosplit.inference.calibrations import BLOCKS
-from nosplit.inference.caveats import dependent_rows
+from nosplit.inference.effect import FOLDS
 from nosplit.inference.outcome import Tested
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -35,7 +32,6 @@ def sketch_result(
     workers: int | None = None,
     default: bool = True,
     turned: bool = False,
-    likeness: Likeness = UNSEEN,
 ) -> TestResult:
     """Draw, rank and describe.
 
@@ -60,22 +56,15 @@ def sketch_result(
         a linear one asks whether means differ. What columns show is told all the same.
     turned : bool
         Whether the sketches are those of y and x: what changed is told the other way round.
-    likeness : Likeness
-        How much few rows are like those next to them.
     """
     owners = None if encoding is None else encoding.owners
     drawn = sketched.drawn(flips, new_key(rng), owners, workers)
     outcome = test_draws(drawn if default else drawn.of_kernels(), method, "sketch")
     if not default and drawn.columns is not None:
         outcome = replace(outcome, columns=column_evidence(drawn.columns))
-    counts = sketched.counts[::-1] if turned else sketched.counts
+    counts = sketched.counts(FOLDS)[:: -1 if turned else 1]
     outcome = with_changes(outcome, sketched.map.bins, counts, encoding)
-    if sketched.lag:
-        calibration = BLOCKS if sketched.block > 1 else outcome.calibration
-        outcome = replace(outcome, calibration=calibration)
-        outcome = outcome.noting([dependent_rows(sketched.lag, sketched.block)])
-    else:
-        outcome = allowing(outcome, likeness)
+    outcome = outcome.noting(sketched.caveats)
     kernels, n_used = sketched.map.kernels, sketched.n_used
     tested = Tested(outcome, kernels, drawn.n_units, n_used, encoding, default)
     return tested.result(TWO_SAMPLE, n_rows, None if encoding is None else encoding.names)

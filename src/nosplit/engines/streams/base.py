@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from nosplit.engines.streams.saved.document import FileError, read_document, write_document
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
-from nosplit.inference.limits import Limits
+from nosplit.inference.planning.limits import Limits
 from nosplit.inference.questions import Question
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method
@@ -140,9 +140,8 @@ class Accumulator(ABC):
         Returns
         -------
         TestResult
-            Calibration is "exact", or "wild" for goodness of fit; where rows depend on those before
-            them "blocks", or "thinned" for independence; and "asymptotic" for adjacent pairs. Rows
-            that wait, were dropped or had missing values are counted in `n_left_out`.
+            Its calibration is "exact", or "wild" for goodness of fit, or "asymptotic" for adjacent
+            pairs. Rows that wait, were dropped or had missing values are counted in `n_left_out`.
         """
         raise NotImplementedError
 

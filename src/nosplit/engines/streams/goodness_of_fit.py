@@ -39,12 +39,10 @@ __all__ = ["AdjacentFit", "GoodnessOfFitAccumulator", "scored_batch"]
 class GoodnessOfFitAccumulator(Accumulator):
     """A goodness-of-fit test of a stream.
 
-    Rows become sums of features that have mean zero under the model, in blocks of rows that follow
-    one another; of a long stream there are 512 to 1,024 blocks. A draw gives each block a random
-    sign: the level is right in the limit, if the score has a finite variance. Where rows depend on
-    those before them, neighbouring blocks are alike: that is looked for before every verdict, and
-    blocks are merged until they are several times as long as the dependence reaches; calibration is
-    then "blocks", and there is a `DependentRowsWarning`.
+    Features that have mean zero under the model are summed in blocks of consecutive rows; a long
+    stream has 512 to 1,024 blocks. Each block gets a random sign: the level is right in the limit,
+    if the score has a finite variance. Rows are assumed to be independent: serial dependence is not
+    checked, and makes p-values too small.
 
     Parameters
     ----------

@@ -40,12 +40,11 @@ __all__ = [
 class IndependenceAccumulator(Accumulator):
     """An independence test of a stream of observations (x, y).
 
-    Units are made of observations that follow one another, blocks of units; of a long stream there
-    are 128 to 256 blocks of units of 8. A draw shifts y inside all units of a block, by the same
-    number of places: the test is exact if the rows of one variable do not depend on those before
-    them. Whether they do is looked for in the first 1,000 observations; where both do, rows far
-    apart are used alone, calibration is "thinned", and there is a `DependentRowsWarning`. Rows
-    sorted by x have little to compare inside units: mix them first.
+    Units are made of consecutive observations, and blocks of consecutive units; a long stream has
+    128 to 256 blocks of units of 8. y is shifted inside all units of a block, by the same number of
+    places: the test is exact if the rows of one variable are independent. This is assumed: serial
+    dependence of both variables is not checked, and makes p-values too small. Rows sorted by x have
+    little to compare inside units: shuffle them first.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class MomentsAccumulator(Accumulator):
         outcome = test_moments(
             moments, method, pairing, state.n_units, unequal=unequal, effective=effective
         )
-        return outcome.noting([*self._caveats(state, outcome), *state.caveats()])
+        return outcome.noting(self._caveats(state, outcome))
 
     def _effective_pairs(self, state: State) -> Array | None:
         return state.effective

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array
-from nosplit.errors import Caveat, NonFiniteError
+from nosplit.errors import NonFiniteError
 from nosplit.families.fitting import MEDIAN_ROWS
 from nosplit.inference.statistics import NOT_FINITE
 from nosplit.pairs.loop import accumulate
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.neighbours import PERIOD, LagOne, looked_at, near_and_far
-from nosplit.pairs.pairing import Adjacent, Aligned, Pairing
+from nosplit.pairs.pairing import Adjacent, Pairing
 from nosplit.pairs.protocols import Testable
 
 __all__ = ["Family", "Flow", "Rows", "State", "first_blocks", "joined_rows"]
@@ -29,8 +28,6 @@ __all__ = ["Family", "Flow", "Rows", "State", "first_blocks", "joined_rows"]
 Rows = tuple[NDArray[Any], ...]
 
 NOTHING = Moments.empty(0)
-# Units that are called far from one another are at least so many apart.
-FAR = 32
 
 
 class Family(Protocol):
@@ -78,15 +75,12 @@ class State:
         Rows of each side that are not in a unit yet, or whose unit is not paired yet.
     bank : Bank, or None as long as the first rows wait for more
         The kernels.
-    moments, lag, apart : Moments, LagOne and Moments
-        All that is known of the pairs so far, and of their order: values of neighbouring pairs,
-        and by how much values of near units exceed those of far ones.
-    last : array, shape (d, 1), optional
-        Values of the last pair that `lag` looked at.
+    moments : Moments
+        Moments of the pairs so far.
     effective : array, optional
         How many pairs, or rows, carry each kernel: a sum over passes, each seen by a few pairs.
-    n_units, position : int
-        Units that were paired, with and without those of merged streams.
+    n_units : int
+        Units that were paired.
     n_dropped, n_omitted : int
         Rows that found no room to wait, and rows in which something was missing.
     """
@@ -94,24 +88,14 @@ class State:
     waiting: Rows | None = None
     bank: Any = None
     moments: Moments = NOTHING
-    lag: LagOne = LagOne(NOTHING)  # noqa: RUF009 (immutable)
-    apart: Moments = NOTHING
-    last: Array | None = None
     effective: Array | None = None
     n_units: int = 0
-    position: int = 0
     n_dropped: int = 0
     n_omitted: int = 0
 
     def with_bank(self, bank: Any) -> State:
         """The same with kernels, and nothing seen of them."""
-        d = len(bank)
-        none = Moments.empty(d)
-        return replace(self, bank=bank, moments=none, lag=LagOne.empty(d), apart=none)
-
-    def caveats(self) -> list[Caveat]:
-        """Caveats on rows that look sorted or dependent."""
-        return self.lag.caveats() or near_and_far(self.apart)
+        return replace(self, bank=bank, moments=Moments.empty(len(bank)))
 
 
 @dataclass(frozen=True)
@@ -192,34 +176,18 @@ class Flow:
         """Moments of the pairs that come with the rows of whole blocks."""
         new = len(rows[0]) // self.family.sizes[0] * self.family.units_per_block
         units, pairing = self.family.units(rows, state.bank), Adjacent()
-        if not state.position:
+        if not state.n_units:
             self.family.check(units)
         moments, effective = state.moments, None
         if pairing.n_pairs(units.n_units):
             moments += _checked_moments(accumulate(units, pairing))
             effective = self.family.effective(units, pairing)
-        state = self._look(state, units)
         return replace(
             state,
             moments=moments,
             effective=_sum_of_known(state.effective, effective),
             n_units=state.n_units + new,
-            position=state.position + new,
         )
-
-    def _look(self, state: State, units: Testable) -> State:
-        """Neighbouring values of the disjoint pairs (2i, 2i + 1), counted from the beginning."""
-        lag, last, apart = state.lag, state.last, state.apart
-        firsts = range(state.position % 2, units.n_units, 2)
-        start = (state.position + firsts.start) // 2
-        for run in looked_at(range(start, start + len(firsts))):
-            a = firsts[run.start - start : run.stop - start]
-            values = units.values(Aligned(a, range(a.start + 1, a.stop + 1, 2)))
-            if last is not None and run.start % PERIOD:
-                values = np.concatenate([last, values], axis=1)
-            lag, last = lag + LagOne.of_values(values), values[:, -1:].copy()
-            apart += _excess(units, a, len(state.bank))
-        return replace(state, lag=lag, last=last, apart=apart)
 
     def total(self, state: State) -> Moments:
         """Moments of all pairs."""
@@ -239,9 +207,6 @@ class Flow:
             state = replace(
                 state,
                 moments=state.moments + self.total(other),
-                lag=state.lag + other.lag,
-                apart=state.apart + other.apart,
-                last=None,
                 effective=_sum_of_known(state.effective, other.effective),
                 n_units=state.n_units + other.n_units,
             )
@@ -251,23 +216,6 @@ class Flow:
             n_omitted=state.n_omitted + other.n_omitted,
         )
         return state if other.waiting is None else self.feed(state, other.waiting)
-
-
-def _excess(units: Testable, firsts: range, d: int) -> Moments:
-    """Values of units next to one another less those of units half a pass away."""
-    half = units.n_units // 2
-    if half < FAR:
-        return Moments.empty(d)
-    cut = len([i for i in firsts if i + 1 + half < units.n_units])
-    parts = []
-    for some, step in ((firsts[:cut], half), (firsts[cut:], -half)):
-        if some:
-            near, far = (
-                units.values(Aligned(some, range(some.start + k, some.stop + k, 2)))
-                for k in (1, 1 + step)
-            )
-            parts.append(near - far)
-    return Moments.from_columns(np.concatenate(parts, axis=1))
 
 
 def _sum_of_known(one: Array | None, other: Array | None) -> Array | None:

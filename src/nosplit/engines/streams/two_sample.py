@@ -32,15 +32,12 @@ __all__ = ["TwoSampleAccumulator", "check_encoding", "two_sides"]
 class TwoSampleAccumulator(Accumulator):
     """A two-sample test of a stream.
 
-    Rows are put together as they arrive, the first of x with the first of y, and become sums of
-    features in blocks of pairs that follow one another; of a long stream there are 512 to 1,024
-    blocks. H₀ is that the two rows of a pair may be swapped: rows that arrive
-    together have the same law, which may change in time as long as it does so for both.
-    A draw swaps whole blocks, and the test is exact if pairs are independent. Where rows depend on
-    those before them, or are in some order, neighbouring blocks are alike: that is looked for
-    before every verdict, blocks are merged until they are several times as long as the dependence
-    reaches, and the result is approximate: its calibration is "blocks", and there is a
-    `DependentRowsWarning`.
+    Rows are paired as they arrive, the first of x with the first of y, and their features are
+    summed in blocks of consecutive pairs; a long stream has 512 to 1,024 blocks. Under H₀, rows
+    that arrive together have the same distribution, which may change in time as long as it does so
+    for both samples. x and y are swapped in whole blocks, and the test is exact if the pairs are
+    independent. Rows are assumed to be independent: serial dependence is not checked, and makes
+    p-values too small.
 
     Parameters
     ----------

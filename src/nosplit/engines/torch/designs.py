@@ -11,23 +11,30 @@ import torch
 from numpy.typing import NDArray
 
 from nosplit._support.types import Array, Index
-from nosplit.data.likeness import Likeness, can_be_suspected, likeness_of
 from nosplit.data.options import Options
+from nosplit.data.series import about_strata, block_length, check_rows, checked_rows
 from nosplit.designs.asked import Asked
 from nosplit.designs.design import Design
 from nosplit.designs.draws import BlockDraws
-from nosplit.designs.two_sample import about_strata, designed_test
-from nosplit.engines.torch.devices import as_array, device_of, precision, running, tensor_on
+from nosplit.designs.two_sample import designed_test
+from nosplit.engines.torch.devices import (
+    as_array,
+    checked_part,
+    device_of,
+    precision,
+    running,
+    tensor_on,
+)
 from nosplit.engines.torch.pairs.blocks import TensorBlocks, block_statistics, tensor_gram
 from nosplit.engines.torch.pairs.looks import Looks
 from nosplit.engines.torch.pairs.rows import look_under_draws
 from nosplit.engines.torch.pairs.spectral import sorted_tensor
 from nosplit.engines.torch.sketches.draws import see_on
 from nosplit.engines.torch.sketches.maps import DeviceMap
-from nosplit.engines.torch.sketches.serial import lag_inside
 from nosplit.engines.torch.sketches.sides import check_finite_tensor
 from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums
 from nosplit.engines.torch.two_sample import Placed
+from nosplit.errors import Caveat
 from nosplit.inference.result import TestResult
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.derived.eigenbases import spread_out
@@ -59,15 +66,18 @@ class _Designed(Placed):
         dealt = tensor_on(design.dealt, self.device)
         return TensorsInUnits(torch.cat(self._finite())[dealt], design.unit[design.dealt])
 
-    def order_inside(self, strata: Index) -> tuple[int, Likeness]:
+    def check(self, strata: Index | None) -> list[Caveat]:
         both = self._finite()
-        parts = list(zip(both, np.split(strata, [len(both[0])]), strict=True))
-        few = [own for own in parts if can_be_suspected(*own[0].shape)]
-        likeness = likeness_of(
-            *(about_strata(as_array(rows).astype(np.float64), own) for rows, own in few),
-            means=sum(len(np.unique(own)) for _, own in few),
+        rows = [checked_part(own) for own in both]
+        if strata is None:
+            return check_rows(*rows)
+        parts = zip(rows, np.split(strata, [len(both[0])]), strict=True)
+        return check_rows(
+            *(about_strata(own, codes[checked_rows(len(codes))]) for own, codes in parts)
         )
-        return max(lag_inside(rows, own) for rows, own in parts), likeness
+
+    def block_length(self) -> int | None:
+        return block_length(*(as_array(rows) for rows in self._finite()))
 
     def _finite(self) -> tuple[torch.Tensor, torch.Tensor]:
         for rows, name in zip(self.rows, "xy", strict=True):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,14 +12,15 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import check_sample
 from nosplit._support.tensors import elsewhere, is_tensor
+from nosplit.data.series import checked_rows
 from nosplit.errors import DeviceError, InputError
 
 __all__ = [
     "as_array",
     "as_rows",
     "check_device",
+    "checked_part",
     "device_of",
-    "fuses",
     "precision",
     "running",
     "tensor_on",
@@ -87,6 +86,12 @@ def as_array(rows: torch.Tensor) -> NDArray[Any]:
     return np.asarray((rows if rows.dtype == torch.float64 else rows.float()).cpu().numpy())
 
 
+def checked_part(rows: torch.Tensor) -> NDArray[Any]:
+    """Copy the neighbouring rows that the check for serial dependence reads to memory."""
+    some = checked_rows(len(rows))
+    return as_array(rows[some.start : some.stop])
+
+
 def tensor_on(array: NDArray[Any], device: torch.device) -> torch.Tensor:
     """An array on a device."""
     return torch.from_numpy(np.ascontiguousarray(array)).to(device)
@@ -95,16 +100,6 @@ def tensor_on(array: NDArray[Any], device: torch.device) -> torch.Tensor:
 def precision(rows: torch.Tensor) -> torch.dtype:
     """The type that is computed in: double for double, single for all that is shorter."""
     return torch.float64 if rows.dtype == torch.float64 else torch.float32
-
-
-@cache
-def _has_triton() -> bool:
-    return find_spec("triton") is not None
-
-
-def fuses(rows: torch.Tensor) -> bool:
-    """Whether the fused kernels run where these rows are."""
-    return rows.is_cuda and _has_triton()
 
 
 @contextmanager

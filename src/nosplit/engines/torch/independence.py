@@ -10,21 +10,16 @@ import torch
 
 from nosplit._support.tensors import is_tensor
 from nosplit._support.types import Index
-from nosplit.data.likeness import GONE, Likeness, rows_apart
-from nosplit.data.serial import deciding, few_steps
+from nosplit.data.series import check_jointly
 from nosplit.data.variables import Variable
 from nosplit.designs.asked import Asked
-from nosplit.designs.order import allowing
 from nosplit.engines.families.independence import (
-    IF_SORTED,
     TensorTask,
     observation_sizes,
     sketched_independence,
-    thinned,
 )
-from nosplit.engines.torch.devices import as_array, as_rows, device_of, running
+from nosplit.engines.torch.devices import as_array, as_rows, checked_part, device_of, running
 from nosplit.engines.torch.sketches.dealing import rows_by_cell
-from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.shifts import DeviceShifts, only_waves
 from nosplit.engines.torch.sketches.sides import check_finite_tensor
 from nosplit.errors import InputError
@@ -54,21 +49,16 @@ def independence_of_tensors(
         return None
     place = device_of(x, y, device)
     both = as_rows(x, "x", place), as_rows(y, "y", place)
-    given = len(both[0])
-    if given != len(both[1]):
+    n = len(both[0])
+    if n != len(both[1]):
         raise InputError(
-            "`x` and `y` must have as many rows, observed together, "
-            f"got {given} and {len(both[1])}."
+            f"`x` and `y` must have as many rows, observed together, got {n} and {len(both[1])}."
         )
     for rows, name in zip(both, "xy", strict=True):
         check_finite_tensor(rows, name)
         if bool((rows == rows[0]).all()):
             raise InputError(f"`{name}` is constant: all rows are the same.")
-    # y that does not depend on its past may be permuted, whatever x does, but for order.
-    lag, likeness = _order_of(*both)
-    step = rows_apart(lag, *likeness, n=given, faded=GONE)
-    both = both[0][::step], both[1][::step]
-    n, columns = len(both[0]), both[0].shape[1] + both[1].shape[1]
+    columns = both[0].shape[1] + both[1].shape[1]
     sizes = observation_sizes(n, columns, (False, False), asked.kernels, unit_size)
     how = asked.plan(sizes)
     if not isinstance(how.pairing, Sketch):
@@ -78,27 +68,9 @@ def independence_of_tensors(
         done = sketched_independence(
             observed, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
         )
-    outcome = (
-        thinned(done.outcome, lag, step)
-        if lag
-        else allowing(done.outcome, *likeness, advice=IF_SORTED)
-    )
-    done = replace(done, outcome=outcome)
-    return done.result(INDEPENDENCE, given)
-
-
-def _order_of(x: torch.Tensor, y: torch.Tensor) -> tuple[int, tuple[Likeness, ...]]:
-    """Lag and likeness of the variables that decide, as in memory."""
-    which = [(x, y)[k] for k in deciding(_one_way(x), _one_way(y))]
-    likeness = tuple(likeness_in(rows, along=len(which) == 1) for rows in which)
-    return min(lag_of(rows) for rows in which), likeness
-
-
-def _one_way(rows: torch.Tensor) -> bool:
-    """Whether a column is sorted but for a few steps, as `in_order` in memory."""
-    here, later = rows[:-1], rows[1:]
-    down, up = torch.stack([(later < here).sum(dim=0), (later > here).sum(dim=0)]).sort(0).values
-    return bool(few_steps(down, up, len(rows)).any())
+    caveats = check_jointly(checked_part(both[0]), checked_part(both[1]))
+    done = replace(done, outcome=done.outcome.noting(caveats))
+    return done.result(INDEPENDENCE, n)
 
 
 def _holds_numbers(value: Any) -> bool:

@@ -23,7 +23,6 @@ from nosplit.engines.torch.devices import (
 from nosplit.engines.torch.sketches.dealing import rows_by_cell
 from nosplit.engines.torch.sketches.draws import see_on
 from nosplit.engines.torch.sketches.maps import DeviceMap
-from nosplit.engines.torch.sketches.serial import lag_of
 from nosplit.engines.torch.sketches.sides import check_finite_tensor
 from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums
 from nosplit.errors import NonFiniteError
@@ -80,10 +79,6 @@ class TensorReference:
         """All rows in memory, in order, with the number of the first of each batch."""
         for start in range(0, self.n, CHUNK):
             yield start, as_array(self.tensor[start : start + CHUNK])
-
-    def lag(self) -> int:
-        """The largest lag at which rows still depend on one another; 0: they do not."""
-        return lag_of(self.tensor)
 
     def cell_sums(self, sketch: SketchMap, deal: Deal, tiers: Tiers) -> CellSums:
         """Sums of all cells: each takes its rows from wherever they are."""

@@ -12,24 +12,31 @@ import torch
 
 from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.samples import Samples, check_as_many, two_samples
-from nosplit.data.tables.encoding import Encoding, Mask
+from nosplit.data.series import check_rows
+from nosplit.data.tables.encoding import Encoding, Mask, columns_in
 from nosplit.data.tables.frames import is_table
 from nosplit.designs.asked import Asked
-from nosplit.designs.order import in_their_order
 from nosplit.engines.memory import sides_of
 from nosplit.engines.sides import SampleSide, Sides
 from nosplit.engines.sketching.steps import sketch_test
-from nosplit.engines.torch.devices import as_array, as_rows, device_of, precision, running
+from nosplit.engines.torch.devices import (
+    as_array,
+    as_rows,
+    checked_part,
+    device_of,
+    precision,
+    running,
+)
 from nosplit.engines.torch.pairs.pooled import TensorPooled
 from nosplit.engines.torch.pairs.rows import look_at_tensors
 from nosplit.engines.torch.pairs.spectral import sorted_tensor
 from nosplit.engines.torch.pairs.units import TensorDraws, TensorPairs
-from nosplit.engines.torch.sketches.serial import lag_of, likeness_in
 from nosplit.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
-from nosplit.errors import InputError
+from nosplit.errors import Caveat, InputError
 from nosplit.families.fitting import chosen_units, fit_bank
-from nosplit.families.pooled import label_draws, relabels
+from nosplit.families.pooled import label_draws, relabellings, relabels
 from nosplit.families.two_sample import Paired
+from nosplit.inference.effect import separations_of_both
 from nosplit.inference.outcome import Outcome, Tested
 from nosplit.inference.planning.costs import sizes_of
 from nosplit.inference.planning.plan import Plan
@@ -179,48 +186,29 @@ def _by_pairs(
     for rows, name in zip(placed.rows, "xy", strict=True):
         check_finite_tensor(rows, name)
     x, y = (rows.to(precision(rows)) for rows in placed.rows)
-    # Pairs may share what comes and goes: swaps need their differences to be independent.
-    series = (x - y,) if asked.paired else (x, y)
-    lag, likeness = lag_of(*series), likeness_in(*series, along=not asked.paired)
-    rest = placed, recipe, plan, asked, rng, progress, looks
-    tested = in_their_order(
-        lambda block: _exchanging_tensors(x, y, block, *rest),
-        (len(x), len(y)),
-        lag,
-        likeness,
-        blocks=bool(plan.flips),
-    )
-    return tested.result(TWO_SAMPLE, len(x) + len(y) + placed.left_out, placed.columns)
-
-
-def _exchanging_tensors(
-    x: torch.Tensor,
-    y: torch.Tensor,
-    block: int,
-    placed: Placed,
-    recipe: Recipe,
-    plan: Plan,
-    asked: Asked,
-    rng: np.random.Generator,
-    progress: bool,
-    looks: bool,
-) -> Tested:
-    """Test by rows that change places, or by blocks of so many."""
-    least = min(len(x), len(y))
-    relabelled = block == 1 and looks and not asked.paired and relabels(len(x), len(y))
-    if block > 1:
-        x, y = x[:least], y[:least]
-    if relabelled:
+    n, m = len(x), len(y)
+    if looks and not asked.paired and relabels(n, m):
         outcome, kernels = _pooled_outcome(x, y, placed.encoding, recipe, plan, rng)
-        n_units = n_used = len(x) + len(y)
+        n_units = n_used = n + m
     else:
-        shuffling = rng if asked.shuffle and block == 1 else None
-        units = replace(_dealt_units(x, y, recipe, shuffling, paired=asked.paired), block=block)
+        shuffling = rng if asked.shuffle else None
+        units = _dealt_units(x, y, recipe, shuffling, paired=asked.paired)
         look = _look_for(units, placed.encoding) if looks else None
         outcome = run(units, asked.method, plan, rng, 1, progress, look)
         kernels, n_units = units.bank.kernels, units.n_units
         n_used = round(units.rows_per_unit * units_in_pairs(plan.pairing, n_units))
-    return Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
+    outcome = outcome.noting(_check(x, y, paired=asked.paired))
+    if outcome.columns:
+        columns, a, b = columns_in(placed.encoding, x.shape[1]), *map(as_array, placed.rows)
+        outcome = outcome.separated(separations_of_both(a, b, *columns, paired=asked.paired))
+    tested = Tested(outcome, kernels, n_units, n_used, placed.encoding, recipe.default)
+    return tested.result(TWO_SAMPLE, n + m + placed.left_out, placed.columns)
+
+
+def _check(x: torch.Tensor, y: torch.Tensor, *, paired: bool) -> list[Caveat]:
+    """Warn if neighbouring rows are alike, or the differences of neighbouring pairs."""
+    some = [checked_part(rows) for rows in (x, y)]
+    return check_rows(some[0] - some[1]) if paired else check_rows(*some)
 
 
 # -- as many rows of either sample -------------------------------------------------------------
@@ -304,4 +292,5 @@ def _pooled_outcome(
     tau, cov = pooled.under(weights[:, place.argsort(stable=True)])
     seen = _seen(x, y, weights, encoding)
     statistics = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
-    return test_draws(statistics, None, how.pairs), kernels
+    outcome = test_draws(statistics, None, how.pairs)
+    return replace(outcome, relabellings=relabellings(len(x), len(y))), kernels

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nosplit._support.changes import Change, Described
 from nosplit._support.types import Array
 from nosplit.inference.calibrating.ranking import Joining, hedged, rank_draws
+from nosplit.inference.change import Change, Described
+from nosplit.inference.effect import Separation
 from nosplit.methods import Adaptive, Method
 from nosplit.methods.normal.laws import Flips, counted_from
 from nosplit.pairs.statistics import (
@@ -96,12 +97,15 @@ class ColumnEvidence(Described):
         How far the best of its statistics lies beyond what chance gives, as a normal score.
     change : Change or None
         What changed, where that was looked at.
+    separation : Separation or None
+        Balanced accuracy of the best rule on the column.
     """
 
     pvalue: float
     adjusted: float
     statistic: float = 0.0
     change: Change | None = None
+    separation: Separation | None = None
 
 
 class PairEvidence(NamedTuple):
@@ -115,11 +119,14 @@ class PairEvidence(NamedTuple):
         Their own p-value.
     adjusted : float
         The p-value that holds for all pairs together (Westfall and Young, step-down).
+    change : Change or None
+        How they go together, where that was looked at.
     """
 
     columns: tuple[int, int]
     pvalue: float
     adjusted: float
+    change: Change | None = None
 
 
 def rank_all(method: Method, drawn: DrawnStatistics) -> Flips:

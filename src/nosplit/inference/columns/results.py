@@ -10,15 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.changes import Change, Described
 from nosplit._support.checks import check_alpha, resolve
 from nosplit._support.pvalues import format_p
 from nosplit._support.terminal import indented, printable
 from nosplit._support.types import Array, Index
 from nosplit.errors import InputError
+from nosplit.inference.calibrations import SERIES
+from nosplit.inference.change import Change, Described
 from nosplit.inference.columns.adjusting import benjamini_hochberg, holm
-from nosplit.inference.printed import exact_for
-from nosplit.methods.normal.doubt import Doubt
+from nosplit.inference.effect import Separation, plain_separation
+from nosplit.inference.printed import EXACT_FOR
+from nosplit.inference.questions import (
+    DIFFER,
+    NO_EVIDENCE,
+    TOO_LITTLE,
+    TOO_LITTLE_DATA,
+    Verdict,
+)
 
 __all__ = ["ColumnTest", "ColumnTests", "tests_of"]
 
@@ -31,7 +39,7 @@ SAID = {
 }
 # Lines that are printed, and characters of a name in them.
 MOST_LINES, LONGEST = 30, 32
-HEADS = ("column", "p", "adjusted", "Holm", "told apart", "what changed")
+HEADS = ("column", "p", "adjusted", "Holm", "separation", "what changed")
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,8 @@ class ColumnTest(Described):
         Random draws that `pvalue` is made of.
     change : Change or None
         What changed, in numbers that do not grow with the number of rows, and in words.
+    separation : Separation or None
+        Balanced accuracy of the best rule on the column; None for pairs.
     """
 
     name: str
@@ -67,10 +77,11 @@ class ColumnTest(Described):
     bh: float
     draws: int
     change: Change | None = None
+    separation: Separation | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        change = self.change or Change(None, words="")
+        change = self.change or Change(words="")
         return {
             "column": self.name,
             "columns": list(self.columns),
@@ -80,6 +91,7 @@ class ColumnTest(Described):
             "holm": self.holm,
             "bh": self.bh,
             "draws": self.draws,
+            **plain_separation(self.separation),
             **change.to_dict(),
         }
 
@@ -100,16 +112,15 @@ class ColumnTests:
     draws, most_draws : int
         Random draws of all columns, and of those whose p-values are small.
     calibration : str
-        "exact"; "blocks" or "thinned" where rows depend on those before them, "approximate" where
-        few rows look as if they might, and p-values allow for that.
+        "exact", or "series" if blocks of consecutive rows were permuted.
     n_used, n_left_out : int
         Rows that were used and that were not, both samples together.
     warnings, notes : tuple of str
         What to know before relying on it, and what was done to columns without being asked for.
     reference : str or None
         What the sample was compared with, where that was a profile.
-    doubt : Doubt or None
-        What few rows may be, as in `TestResult`: p-values allow for that.
+    smallest_pvalue : float
+        As in `TestResult`.
     """
 
     rows: tuple[ColumnTest, ...]
@@ -122,7 +133,7 @@ class ColumnTests:
     warnings: tuple[str, ...] = field(default=())
     notes: tuple[str, ...] = field(default=())
     reference: str | None = None
-    doubt: Doubt | None = None
+    smallest_pvalue: float = 0.0
 
     # -- columns of the table --------------------------------------------------------------------
 
@@ -191,12 +202,14 @@ class ColumnTests:
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "reference": self.reference,
+            "smallest_pvalue": self.smallest_pvalue,
+            "verdict": self.verdict(),
         }
 
     # -- what holds ------------------------------------------------------------------------------
 
     def differing(self, alpha: float | None = None, method: str = "max-T") -> tuple[str, ...]:
-        """Names of the columns that differ, those told apart most often first.
+        """Names of the columns that differ, those with the largest separation first.
 
         Pairs are named where neither of their columns is: a changed dependence of columns that
         are unchanged themselves.
@@ -213,12 +226,19 @@ class ColumnTests:
         """
         return tuple(row.name for row in self._held(self._level(alpha), method))
 
+    def verdict(self, alpha: float | None = None) -> Verdict:
+        """Return "differ" if any column does, else "no evidence" or "too little data"."""
+        level = self._level(alpha)
+        if self.differing(level):
+            return DIFFER
+        return NO_EVIDENCE if self.smallest_pvalue <= level else TOO_LITTLE_DATA
+
     def _held(self, alpha: float, method: str) -> list[ColumnTest]:
         of = resolve(method, METHODS, "method")
         held = [row for row in self.rows if getattr(row, of) <= alpha]
         single = {row.name for row in held if len(row.columns) == 1}
         shown = [r for r in held if len(r.columns) == 1 or not single & set(r.columns)]
-        return sorted(shown, key=lambda row: (-(row.told_apart or 0.0), getattr(row, of)))
+        return sorted(shown, key=lambda row: (-row.size, getattr(row, of)))
 
     def _level(self, alpha: float | None) -> float:
         return self.alpha if alpha is None else check_alpha(alpha)
@@ -249,6 +269,9 @@ class ColumnTests:
         return "\n".join(text)
 
     def _verdict(self, alpha: float, method: str) -> str:
+        if self.verdict(alpha) == TOO_LITTLE_DATA:
+            least = format_p(math.log(self.smallest_pvalue))
+            return f"{TOO_LITTLE} (p ≥ {least} whatever the data, level {alpha:g})."
         held = self._held(alpha, method)
         total = sum(len(row.columns) == 1 for row in self.rows)
         count = sum(len(row.columns) == 1 for row in held)
@@ -271,11 +294,7 @@ class ColumnTests:
         more = ""
         if self.most_draws > self.draws:
             more = f", up to {self.most_draws:,} where p is small"
-        if self.calibration == "exact":
-            how = f"{exact_for(self.n_used, doubt=self.doubt)}, "
-        else:
-            words = {"blocks": "of blocks of rows, ", "approximate": "p allows for a series, "}
-            how = words.get(self.calibration, "")
+        how = f"{EXACT_FOR} {'blocks' if self.calibration == SERIES else 'rows'}, "
         left = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         against = f", compared with {self.reference}" if self.reference else ""
         return (
@@ -305,7 +324,7 @@ def _html(line: Sequence[str]) -> str:
 
 def _table_cells(row: ColumnTest, held: bool) -> tuple[str, ...]:
     name = printable(row.name)
-    apart = "" if row.told_apart is None else f"{row.told_apart:.0%}"
+    apart = "" if row.separation is None else row.separation.words
     return (
         name if len(name) <= LONGEST else name[: LONGEST - 1] + "…",
         *(format_p(math.log(p)) for p in (row.pvalue, row.adjusted, row.holm)),
@@ -321,8 +340,10 @@ def tests_of(
     adjusted: Array,
     draws: Index,
     changes: Sequence[Change | None],
+    separations: Sequence[Separation | None],
 ) -> tuple[ColumnTest, ...]:
     """Rows of all columns, adjusted together."""
     numbers = np.stack([statistics, pvalues, adjusted, holm(pvalues), benjamini_hochberg(pvalues)])
-    parts = zip(columns, *numbers.tolist(), draws.tolist(), changes, strict=True)
+    apart = [*separations, *[None] * (len(columns) - len(separations))]  # pairs have none
+    parts = zip(columns, *numbers.tolist(), draws.tolist(), changes, apart, strict=True)
     return tuple(ColumnTest(" × ".join(own), own, *rest) for own, *rest in parts)

@@ -12,8 +12,8 @@ from nosplit._support.checks import check_budget
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
 from nosplit.inference.caveats import safe_window
-from nosplit.inference.limits import check_naive
 from nosplit.inference.planning.costs import Sizes
+from nosplit.inference.planning.limits import check_naive
 from nosplit.inference.planning.plan import Plan, pairing_name
 from nosplit.methods import Adaptive, Method, Naive, Split
 from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing

@@ -60,10 +60,10 @@ class PlannedDesign:
         if self.paired:
             return "x and y are swapped inside pairs."
         if self.samples is not None:
-            return f"Rows change places among {self.samples} samples."
+            return f"Rows are permuted among {self.samples} samples."
         if self.groups is not None:
-            return f"{self.groups:,} whole groups change places."
-        return "" if self.strata is None else f"Rows change places inside {self.strata:,} strata."
+            return f"{self.groups:,} groups are permuted, those of the same size."
+        return "" if self.strata is None else f"Rows are permuted inside {self.strata:,} strata."
 
     def sizes(self, rows: Sizes) -> Sizes:
         """Sizes on which the cost depends, from those without the design."""

@@ -26,7 +26,7 @@ from nosplit.inference.planning.plan import Plan
 from nosplit.methods import Method, Naive
 from nosplit.pairs.pairing import Complete, LinearPairs, Pairing, Sketch, Window, as_pairing
 
-__all__ = ["SteinSizes", "most_rows", "plan_chain", "plan_rows"]
+__all__ = ["SteinSizes", "most_rows", "plan_rows", "plan_series"]
 
 # Nominal cost of a replicate besides its pairs: drawing, scores, bandwidths; and where those of
 # many replicates are looked at together, which is where all pairs are.
@@ -80,39 +80,33 @@ class SimulatedSizes(SteinSizes):
         return SECONDS_FIXED + (1 + flips) * self.replicate(pairing)
 
 
-def plan_chain(
+def plan_series(
     sizes: Sizes,
     pairs: Pairing | str | int,
     calibration: Exact | Wild | str,
     method: Method | None,
-) -> tuple[Plan, str]:
-    """The plan for the output of a Markov chain, and what its draws are.
-
-    All pairs of blocks with random signs; linear pairs or the closed form only if asked for.
-    """
+) -> Plan:
+    """Plan the test of rows in time order: all pairs, and random signs of blocks of rows."""
     kind = resolve_goodness_of_fit(calibration)
-    closed = kind == ASYMPTOTIC or isinstance(method, Naive) or pairs in ("linear", LinearPairs())
-    if isinstance(kind, Exact) or (closed and isinstance(kind, Wild)):
+    if kind != "auto" and not isinstance(kind, Wild):
         raise InputError(
-            '`calibration` must be "wild", or "asymptotic" with linear pairs, with '
-            f"dependent=True, got {calibration!r}: other draws take rows to be independent."
+            f'`calibration` must be "auto" or "wild" with series=, got {calibration!r}: other '
+            "calibrations need independent rows. Leave it out."
         )
-    fitting = ("auto", "linear", LinearPairs()) if closed else ("auto", "complete", Complete())
-    if pairs not in fitting:
+    if isinstance(method, Naive):
+        raise InputError("`method` naive needs a closed form, and there is none with series=.")
+    if pairs not in ("auto", "complete", Complete()):
         raise InputError(
-            f'`pairs` must be "complete", or "linear" with calibration="asymptotic", with '
-            f"dependent=True, got {pairs!r}: other pairs join rows that are near each other in the "
-            "chain."
+            f'`pairs` must be "auto" or "complete" with series=, got {pairs!r}. Leave it out.'
         )
-    if closed:
-        return choose(sizes, pairs="linear", calibration=ASYMPTOTIC, method=method), ASYMPTOTIC
-    flips = Exact(kind.flips) if isinstance(kind, Wild) else Exact()
-    return choose(sizes, pairs="complete", calibration=flips, method=method), WILD
+    signs = Exact(kind.flips) if isinstance(kind, Wild) else Exact()
+    return choose(sizes, pairs="complete", calibration=signs, method=method)
 
 
 def most_rows(sizes: Sizes, budget: float) -> int:
-    """Rows of which all pairs fit the budget."""
-    return max(100, int(sizes.n * (budget / sizes.seconds(Complete(), 0)) ** 0.5))
+    """Compute how many rows the budget allows, if all their pairs are evaluated."""
+    seconds_of_pairs = sizes.seconds(Complete(), 0) - SECONDS_FIXED
+    return int(sizes.n * (budget / seconds_of_pairs) ** 0.5)
 
 
 def plan_rows(

@@ -64,7 +64,7 @@ def look_at_cells(
         sides = [side.features[:, of_first] for side in (sketched.x, sketched.y)]
         means = [side.sum(axis=0) / (STEP * sketched.c * len(side)) for side in sides]
         alike = _mean_products(means, sketch.pairs.tolist(), both, sketch.bins)
-    counts = sketched.counts
+    counts = sketched.counts(1)[:, 0]
     return SeenColumns(ColumnLook.of(swaps, views), labels, sketch.bins, counts, alike)
 
 

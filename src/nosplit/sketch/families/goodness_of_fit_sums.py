@@ -18,7 +18,6 @@ from nosplit.sketch.dealing import Deal
 from nosplit.sketch.families.goodness_of_fit import SteinMap
 from nosplit.sketch.lenses import ColumnView, kernel_view
 from nosplit.sketch.maps import STEP
-from nosplit.sketch.order import blocks_alike
 from nosplit.sketch.sums import total_of
 from nosplit.sketch.swaps import Swaps
 from nosplit.sketch.units import CellUnits, Lens, whole_units
@@ -28,7 +27,6 @@ __all__ = [
     "SteinSums",
     "cell_skewness",
     "sketch_scored_rows",
-    "stein_blocks_alike",
     "stein_statistics",
 ]
 
@@ -144,15 +142,6 @@ def stein_statistics(
     with one_blas_thread():
         kernels = kernel_view(sketch.features, signs, units, _regularisations(n))
         return statistics_under(signs, kernels, *_views(sketch, units), workers=workers)
-
-
-def stein_blocks_alike(sketch: SteinMap, sums: SteinSums) -> float:
-    """P-value of the hypothesis that neighbouring cells, in time, are no more alike than others."""
-    cells = len(sums.numbers)
-    units = whole_units(sums.numbers.astype(np.float64), cells)
-    kernels = kernel_view(sketch.features, Swaps(cells, cells, 0, 0), units, (FLATTENED,))
-    lenses = [lens for view in _views(sketch, units) for lens in view.lenses]
-    return blocks_alike([(units, [*kernels.lenses, *lenses])])
 
 
 def _views(sketch: SteinMap, units: CellUnits) -> tuple[ColumnView, ColumnView]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nosplit._support.replacing import kind_of, replace_file
 from nosplit.errors import FileError
 
-__all__ = ["HEADER", "is_bundle", "no_constant", "read_bundle", "write_bundle"]
+__all__ = ["HEADER", "check_version", "is_bundle", "no_constant", "read_bundle", "write_bundle"]
 
 HEADER = "nosplit-profile.json"
 # Types of numbers, all with their lowest byte first.
@@ -139,6 +139,15 @@ def _kind(
     if not all(type(side) is int and 0 <= side < 1 << 40 for side in sides):
         raise FileError(f"`{path}` is damaged: {name[:40]!r} has no shape.")
     return np.dtype(shape[0]), tuple(sides)
+
+
+def check_version(path: str | os.PathLike[str], version: Any, expected: int) -> None:
+    """Refuse a file of another version of its format."""
+    if type(version) is not int or version != expected:
+        raise FileError(
+            f"`{path}` must be of version {expected}, got {str(version)[:20]}: another version of "
+            "nosplit wrote it. Read it with that version, or make it again from the data."
+        )
 
 
 def no_constant(name: str) -> NoReturn:

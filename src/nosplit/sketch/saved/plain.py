@@ -30,7 +30,6 @@ __all__ = [
     "map_to_plain",
     "order_from_plain",
     "twos_from_plain",
-    "twos_to_plain",
 ]
 
 ARRAYS = ("center", "spread", "edges", "turns", "phases", "weights", "pairs", "scores")
@@ -50,7 +49,7 @@ def map_to_plain(sketch: SketchMap) -> tuple[dict[str, Any], dict[str, NDArray[A
         "order": sketch.order.tolist(),
         "waves": [[u, len(waves)] for u, waves in drawn.items()],
         "bins": [[len(bins.edges), bins.categories] for bins in sketch.bins],
-        **twos_to_plain(sketch),
+        "twos": sketch.twos,
     }
     none = np.zeros((sketch.p, 0))
     arrays = {
@@ -110,8 +109,8 @@ def map_from_plain(data: Any, arrays: Mapping[str, NDArray[Any]]) -> SketchMap:
 
 
 def order_from_plain(data: Mapping[str, Any], p: int) -> Index:
-    """The order of the columns of a map; maps of before there was one took them as they came."""
-    order = data.get("order", list(range(p)))
+    """Read the order of the columns of a map."""
+    order = data.get("order")
     if not isinstance(order, list) or any(type(j) is not int for j in order):
         raise InputError("`order` must be a list of columns.")
     if sorted(order) != list(range(p)):
@@ -119,14 +118,9 @@ def order_from_plain(data: Mapping[str, Any], p: int) -> Index:
     return np.array(order, dtype=np.int64)
 
 
-def twos_to_plain(sketch: SketchMap) -> dict[str, int]:
-    """Twos of scores of columns of numbers, if there are several."""
-    return {"twos": sketch.twos} if sketch.twos > 1 else {}
-
-
 def twos_from_plain(data: Mapping[str, Any]) -> int:
-    """Twos of scores of columns of numbers; maps of before there were several had one."""
-    twos = check_int(data.get("twos", 1), "twos", least=1)
+    """Read the number of pairs of scores of a column of numbers."""
+    twos = check_int(data.get("twos", 0), "twos", least=1)
     if twos > MOST_TWOS:
         raise InputError(f"`twos` must be at most {MOST_TWOS}, got {twos}.")
     return twos

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nosplit._support.checks import check_int
 from nosplit.errors import FileError, InputError
 from nosplit.sketch.maps import STEP, SketchMap
-from nosplit.sketch.saved.bundles import read_bundle, write_bundle
+from nosplit.sketch.saved.bundles import check_version, read_bundle, write_bundle
 from nosplit.sketch.saved.plain import ARRAYS, LARGEST_SCORE, map_from_plain, map_to_plain
 from nosplit.sketch.saved.profiles import Profile
 from nosplit.sketch.saved.tiers import LARGEST_CELL, MOST_CELLS, Tiers
@@ -21,11 +21,8 @@ from nosplit.sketch.sums import CellSums
 
 __all__ = ["read_profile", "write_profile"]
 
-# Profiles of version 1 know no order of columns: frequencies were drawn for them as they came; in
-# those of version 2 waves come in the order of their kernels; those of version 3 have two scores
-# for every column.
-FORMAT, VERSION = "nosplit profile", 4
-COUNTS = ("n_rows", "n_pilot", "n_left_out", "lag", "block")
+FORMAT, VERSION = "nosplit profile", 5
+COUNTS = ("n_rows", "n_pilot", "n_left_out")
 SUMS = ("wave_sums", "coordinate_sums", "pair_sums", "bin_counts")
 # Steps that a wave may be above its amplitude, by rounding.
 ROUNDED = 64
@@ -86,14 +83,9 @@ def read_profile(path: str | os.PathLike[str], encoding: Callable[[Any], Any]) -
         Makes an encoding of what its `to_dict` wrote.
     """
     header, arrays = read_bundle(path)
-    version = header.get("version")
     if header.get("format") != FORMAT:
         raise FileError(f"`{path}` is not a profile: its header is another.")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        raise FileError(
-            f"`{path}` must be of version {VERSION} or below, got {str(version)[:20]}. A newer "
-            "nosplit wrote it: use that one to read it."
-        )
+    check_version(path, header.get("version"), VERSION)
     try:
         return _profile_from(header, arrays, encoding)
     except (InputError, RecursionError, OverflowError) as error:
@@ -113,8 +105,6 @@ def _profile_from(
     counts = {name: check_int(header.get(name, -1), name, least=0) for name in COUNTS}
     if tiers.n_rows + counts["n_pilot"] > counts["n_rows"]:
         raise InputError(f"`n_rows` must be those of all cells, got {counts['n_rows']}.")
-    if counts["block"] < 1 or tiers.c % counts["block"]:
-        raise InputError(f"`block` must divide the {tiers.c} rows of a cell.")
     return Profile(
         sketch,
         made,

@@ -47,8 +47,6 @@ class Profile:
         Columns of the reference that were left out on purpose.
     dtype : str or None
         Precision of the numbers of an array; None for tables.
-    lag, block : int
-        Up to which lag rows depend on those before them (0: they do not), and rows dealt together.
     """
 
     map: SketchMap
@@ -62,8 +60,6 @@ class Profile:
     parts: tuple[str, ...]
     ignored: tuple[str, ...] = ()
     dtype: str | None = None
-    lag: int = 0
-    block: int = 1
 
     # -- what is in it -----------------------------------------------------------------------
 
@@ -99,9 +95,7 @@ class Profile:
         """A short name of the map: profiles with the same one can be added, and compared."""
         values, arrays = map_to_plain(self.map)
         encoding = None if self.encoding is None else self.encoding.to_dict()
-        return digest_of(
-            {**values, "encoding": encoding, "dtype": self.dtype, "block": self.block}, arrays
-        )
+        return digest_of({**values, "encoding": encoding, "dtype": self.dtype}, arrays)
 
     def level(self, number: int) -> CellSums:
         """All cells of one of the `levels`."""
@@ -124,7 +118,6 @@ class Profile:
             n_left_out=self.n_left_out + other.n_left_out,
             made=max(self.made, other.made),
             parts=self.parts + other.parts,
-            lag=max(self.lag, other.lag),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 from nosplit._support.checks import check_sample
 from nosplit._support.terminal import printable
 from nosplit._support.types import Array
-from nosplit.data.changes import column_changes
 from nosplit.data.files.whole import pictured_rows, read_if_path
 from nosplit.data.options import Options
 from nosplit.data.samples import one_sample
 from nosplit.describe.report.context import PageChoices
 from nosplit.describe.report.figures import histogram
 from nosplit.describe.report.pictured.drawing import quantiles
+from nosplit.engines.changes import SomeColumns
 from nosplit.inference.result import TestResult
 from nosplit.models.drawing import drawing_from
 from nosplit.models.scores import as_model
@@ -42,12 +42,12 @@ def seen_of_fit(res: TestResult, x: Any, model: Any, page: PageChoices) -> dict[
     gaps = [_gap(a, b) for a, b in zip(rows.T, drawn.T, strict=True)]
     # Dvoretzky, Kiefer, Wolfowitz and Massart: for all values and columns at once.
     chance = np.sqrt(np.log(2.0 * len(gaps) / ERROR) / 2.0 * (1.0 / len(rows) + 1.0 / DRAWN))
-    changes = column_changes(drawn, rows, [str(j) for j in range(len(names))])
+    both = SomeColumns((drawn, rows))
     order = np.argsort(gaps)[::-1]
     columns = [
         {
             "name": printable(names[j]),
-            "words": _gap_words(gaps[j], chance, changes[str(j)].words),
+            "words": _gap_words(gaps[j], chance, both.change(str(j)).text),
             "pictures": list(_pictures(rows[:, j], drawn[:, j], f"fit {j}", page.rows)),
         }
         for j in map(int, order[:MOST_FIGURES])

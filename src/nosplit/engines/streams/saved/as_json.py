@@ -21,7 +21,6 @@ from nosplit.kernels.plain import (
     rows_to_plain,
 )
 from nosplit.pairs.moments import Moments
-from nosplit.pairs.neighbours import LagOne
 
 __all__ = [
     "kernel_from_plain",
@@ -34,7 +33,7 @@ __all__ = [
     "state_to_plain",
 ]
 
-COUNTS = ("n_units", "position", "n_dropped", "n_omitted")
+COUNTS = ("n_units", "n_dropped", "n_omitted")
 # How far below zero rounding may take the eigenvalues of a correlation matrix.
 ROUNDING = 1e-6
 
@@ -70,9 +69,6 @@ def state_to_plain(state: State) -> dict[str, Any]:
     """A state without its kernels."""
     return {
         "moments": state.moments.to_dict(),
-        "lag": state.lag.to_dict(),
-        "apart": state.apart.to_dict(),
-        "last": None if state.last is None else state.last[:, 0].tolist(),
         "effective": None if state.effective is None else state.effective.tolist(),
         "waiting": _sides_to_plain(state.waiting),
         **{name: getattr(state, name) for name in COUNTS},
@@ -89,9 +85,6 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
         waiting=_sides_from_plain(data.get("waiting"), flow),
         bank=bank,
         moments=_moments_from_plain(data.get("moments"), d),
-        lag=LagOne(_moments_from_plain(data.get("lag"), 2 * d)),
-        apart=_moments_from_plain(data.get("apart"), d),
-        last=_last_from_plain(data.get("last"), d),
         effective=_effective_from_plain(data["effective"], flow, d),
         **counts,
     )
@@ -102,10 +95,8 @@ def state_from_plain(data: Any, bank: Any, flow: Flow) -> State:
 def _check_counts(state: State, flow: Flow) -> None:
     """Check that units, pairs and rows fit together."""
     n = state.moments.n
-    if state.position > state.n_units or state.n_units != 2 * n:
+    if state.n_units != 2 * n:
         raise InputError(f"`n_units` must fit {n} pairs, got {state.n_units}.")
-    if max(state.lag.neighbours.n, state.apart.n) > max(state.n_units, 1):
-        raise InputError(f"`moments` must be of pairs of {state.n_units} units, got {n} pairs.")
     if any(len(side) > flow.limit for side in state.waiting or ()):
         raise InputError(f"`waiting` must be at most {flow.limit} rows of each side, got more.")
 
@@ -120,10 +111,6 @@ def _sides_from_plain(data: Any, flow: Flow) -> Rows | None:
     if not isinstance(data, list) or len(data) != len(flow.family.sizes):
         raise InputError(f"`rows` must be of {len(flow.family.sizes)} sides.")
     return tuple(rows_from_plain(side) for side in data)
-
-
-def _last_from_plain(data: Any, d: int) -> NDArray[np.float64] | None:
-    return None if data is None else check_vector(data, "last", size=d)[:, None]
 
 
 def _effective_from_plain(data: Any, flow: Flow, d: int) -> NDArray[np.float64] | None:

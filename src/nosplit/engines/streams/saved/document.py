@@ -12,17 +12,16 @@ from typing import Any, NamedTuple
 
 from nosplit._support.replacing import kind_of, replace_file
 from nosplit.errors import FileError
-from nosplit.sketch.saved.bundles import no_constant
+from nosplit.sketch.saved.bundles import check_version, no_constant
 
 __all__ = ["LARGEST", "DocumentForm", "FileError", "read_document", "write_document"]
 
 
 class DocumentForm(NamedTuple):
-    """The kind of content of a file, and the versions of its form: written, and oldest read."""
+    """The kind of content of a file, and the version of its format."""
 
     name: str
     version: int
-    oldest: int
 
     @property
     def title(self) -> str:
@@ -33,10 +32,7 @@ class DocumentForm(NamedTuple):
         return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name} file"
 
 
-# Sketches of version 2 know no order of columns: frequencies were drawn for them as they came.
-# Those of version 3 know no octaves: they were drawn for each kernel by itself. Those of version 4
-# have two scores for every column.
-ACCUMULATOR = DocumentForm("accumulator", 5, oldest=2)
+ACCUMULATOR = DocumentForm("accumulator", 6)
 # Bytes of the largest file that is read or written.
 LARGEST = 256 << 20
 
@@ -68,16 +64,7 @@ def read_document(path: str | os.PathLike[str], form: DocumentForm = ACCUMULATOR
         raise FileError(f"`{path}` is not {form}, or is damaged ({reason}).") from error
     if not isinstance(body, dict) or body.get("format") != form.title:
         raise FileError(f"`{path}` is not {form}: it holds other JSON.")
-    version = body.get("version")
-    if type(version) is not int or not form.oldest <= version <= form.version:
-        older = type(version) is int and version < form.oldest
-        hint = (
-            "An older nosplit wrote it, which kept other numbers: make it again from the data."
-            if older
-            else "A newer nosplit wrote it: use that one to read it."
-        )
-        shown = str(version)[:20]
-        raise FileError(f"`{path}` must be of version {form.version}, got {shown}. {hint}")
+    check_version(path, body.get("version"), form.version)
     return body
 
 

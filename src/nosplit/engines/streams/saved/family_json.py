@@ -30,7 +30,6 @@ from nosplit.sketch.saved.plain import order_from_plain
 
 __all__ = ["family_from_plain", "family_to_plain", "same_bank"]
 
-COUNTS = ("lag", "phase", "n_thinned", "n_omitted")
 # Numbers of a unit are no larger than this, in steps: scores are cut off, and waves bounded.
 LARGEST_NUMBER = 1 << 48
 
@@ -44,7 +43,7 @@ def family_to_plain(state: FamilyState, given: Any) -> dict[str, Any]:
         "discrete": None if state.discrete is None else list(state.discrete),
         "map": None if state.bank is None else _family_map_to_plain(state.bank),
         "blocks": None if blocks is None else _runs_to_plain(blocks),
-        **{name: getattr(state, name) for name in COUNTS},
+        "n_omitted": state.n_omitted,
     }
     return {"kernels": None if state.bank is not None else kernels_to_plain(given), "state": body}
 
@@ -59,7 +58,6 @@ def family_from_plain(data: Any, flow: FamilyFlow, start: FamilyState) -> Family
     rows = None if waiting is None else tuple(rows_from_plain(side) for side in waiting)
     if rows is not None and (len(rows) != 2 or len(rows[0]) != len(rows[1])):
         raise InputError("`waiting` must be two sides of as many rows.")
-    counts = {name: check_int(data.get(name, -1), name, least=0) for name in COUNTS}
     bank = blocks = None
     if data.get("map") is not None:
         bank = _family_map_from_plain(data["map"], flow)
@@ -73,7 +71,7 @@ def family_from_plain(data: Any, flow: FamilyFlow, start: FamilyState) -> Family
         encodings=start.encodings,
         scaled=scaled,
         discrete=_flags(data.get("discrete")),
-        **counts,
+        n_omitted=check_int(data.get("n_omitted", -1), "n_omitted", least=0),
     )
 
 

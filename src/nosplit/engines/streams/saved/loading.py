@@ -11,7 +11,7 @@ from nosplit.engines.streams.independence import IndependenceAccumulator
 from nosplit.engines.streams.saved.document import FileError, read_document
 from nosplit.engines.streams.two_sample import TwoSampleAccumulator
 
-__all__ = ["FAMILIES", "load_accumulator"]
+__all__ = ["load_accumulator"]
 
 FAMILIES: tuple[type[Accumulator], ...] = (
     TwoSampleAccumulator,

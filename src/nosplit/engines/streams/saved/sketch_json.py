@@ -25,7 +25,7 @@ from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.sketch.bins import MOST_BINS, ColumnBins
 from nosplit.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
-from nosplit.sketch.saved.plain import order_from_plain, twos_from_plain, twos_to_plain
+from nosplit.sketch.saved.plain import order_from_plain, twos_from_plain
 from nosplit.sketch.sums import CellSums
 
 __all__ = [
@@ -117,8 +117,7 @@ def _map_to_plain(sketch: SketchMap) -> dict[str, Any]:
         "landmarks": rows_to_plain(np.asarray(sketch.landmarks, dtype=np.float64)),
         "pairs": sketch.pairs.tolist(),
         "order": sketch.order.tolist(),
-        "followed": sketch.followed,
-        **twos_to_plain(sketch),
+        "twos": sketch.twos,
     }
 
 
@@ -147,10 +146,7 @@ def _map_from_plain(data: Any, flow: SketchFlow, start: SketchState) -> SketchMa
     )
     if sketch.others and not len(landmarks):
         raise InputError("`landmarks` must be there for kernels that are evaluated at them.")
-    followed = data.get("followed", 0)
-    if followed not in (0, sketch.followed):
-        raise InputError("`followed` must be the number of waves that others follow from.")
-    return sketch if followed else sketch.without_octaves()
+    return sketch
 
 
 def _pairs_from_plain(data: Any, p: int) -> Index:

@@ -19,8 +19,8 @@ from nosplit.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit.engines.streams.sketches.flow import FEWEST, BlockState
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
-from nosplit.inference.limits import as_method
 from nosplit.inference.outcome import Outcome, to_result
+from nosplit.inference.planning.limits import as_method
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method
 from nosplit.pairs.pairing import Pairing, Sketch
@@ -185,8 +185,8 @@ class FamilySketch(SketchingAccumulator):
 
     @property
     def n_dropped(self) -> int:
-        """Rows that were passed over, as they depend on those before them."""
-        return self._state.n_thinned
+        """Rows that were dropped: none, as x and y come in the same rows."""
+        return 0
 
     @property
     def _named(self) -> Any:

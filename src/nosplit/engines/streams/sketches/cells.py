@@ -62,13 +62,6 @@ class BlockSums(BlockCounts):
         )
 
     @property
-    def pairs(self) -> tuple[CellSums, CellSums]:
-        """One cell of x and one of y for each block, weighted so that they can be compared."""
-        a, b = self.ratio
-        x, y = (_summed(s, size) for s, size in zip(self.cells, self.ratio, strict=True))
-        return (x, y) if a == b else (_multiplied(x, b), _multiplied(y, a))
-
-    @property
     def _sides(self) -> tuple[CellSums, CellSums]:
         if self.x is None or self.y is None:
             return CellSums.empty(self.sketch, 0), CellSums.empty(self.sketch, 0)
@@ -137,18 +130,6 @@ def _roomier(sums: CellSums, cells: int) -> CellSums:
     for into, part in zip(new, parts, strict=True):
         into[: len(part)] = part
     return CellSums(*new)
-
-
-def _summed(sums: CellSums, size: int) -> CellSums:
-    """Sums over the slots of each block."""
-    if size == 1:
-        return sums
-    parts = (sums.features, sums.bins)
-    return CellSums(*(p.reshape(-1, size, p.shape[1]).sum(axis=1, dtype=p.dtype) for p in parts))
-
-
-def _multiplied(sums: CellSums, factor: int) -> CellSums:
-    return CellSums(sums.features * factor, sums.bins * np.int32(factor))
 
 
 def _merged(sums: CellSums, size: int) -> CellSums:

@@ -38,19 +38,11 @@ class FamilyState(BlockState):
         What knows the kernels.
     discrete : pair of bool, or None before the first rows
         Whether arrays name categories.
-    lag, phase : int
-        Up to which lag the first rows depend on one another, 0 if they do not; and, where one in
-        so many rows is used, rows since the last.
-    n_thinned : int
-        Rows that were passed over for that.
     """
 
     blocks: RunSums | None = None
     bank: Any = None
     discrete: tuple[bool, bool] | None = None
-    lag: int = 0
-    phase: int = 0
-    n_thinned: int = 0
 
     @property
     def widths(self) -> list[int] | None:
@@ -72,14 +64,6 @@ class StreamFamily(Protocol):
 
     def fit(self, rows: Rows, state: FamilyState, frequencies: int, key: int) -> Any:
         """The map, from some rows."""
-        ...
-
-    def lag(self, rows: Rows) -> int:
-        """Lag up to which these rows, in their order, depend on one another; 0: they do not."""
-        ...
-
-    def step(self, lag: int) -> int:
-        """One in how many rows is used where they do."""
         ...
 
     def width(self, bank: Any) -> int:
@@ -105,7 +89,7 @@ class FamilyFlow(BlockFlow[FamilyState]):
 
     family: StreamFamily
 
-    counted: ClassVar[tuple[str, ...]] = ("n_thinned", "n_omitted")
+    counted: ClassVar[tuple[str, ...]] = ("n_omitted",)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -137,7 +121,6 @@ class FamilyFlow(BlockFlow[FamilyState]):
             waiting=first_blocks(state.waiting, self.sizes, 0),
             bank=state.bank,
             blocks=RunSums(self.family.width(state.bank), self.most),
-            lag=state.lag,
         )
 
     def _with_map(self, state: FamilyState, rows: Rows) -> tuple[FamilyState, Rows]:
@@ -154,8 +137,7 @@ class FamilyFlow(BlockFlow[FamilyState]):
         bank = self.family.fit(some, state, self.frequencies, self.key)
         none = first_blocks(rows, self.sizes, 0)
         blocks = RunSums(self.family.width(bank), self.most)
-        lag = self.family.lag(some)
-        return replace(state, waiting=none, bank=bank, blocks=blocks, lag=lag), rows
+        return replace(state, waiting=none, bank=bank, blocks=blocks), rows
 
     def _sums(self, state: FamilyState, rows: Rows, units: int) -> RunSums:
         assert state.blocks is not None
@@ -164,19 +146,6 @@ class FamilyFlow(BlockFlow[FamilyState]):
             return self.family.sums(state.bank, rows, place, blocks)
 
         return state.blocks.added(units, sums)
-
-    def _used(self, state: FamilyState, rows: Rows) -> tuple[FamilyState, Rows]:
-        """One in so many rows, counted from the first of the stream."""
-        step = self.family.step(state.lag)
-        if step == 1:
-            return state, rows
-        count = len(rows[0])
-        used = (state.phase + np.arange(count)) % step == 0
-        passed = count - int(np.count_nonzero(used))
-        state = replace(
-            state, phase=(state.phase + count) % step, n_thinned=state.n_thinned + passed
-        )
-        return state, tuple(side[used] for side in rows)
 
     def _informed(self, state: FamilyState, other: FamilyState) -> FamilyState:
         state = super()._informed(state, other)

@@ -108,10 +108,6 @@ class BlockFlow(ABC, Generic[S]):
     def _sums(self, state: S, rows: Rows, units: int) -> Any:
         """The blocks with the rows of whole units."""
 
-    def _used(self, state: S, rows: Rows) -> tuple[S, Rows]:
-        """The rows that are used: all, unless a family passes some over."""
-        return state, rows
-
     # -- rows --------------------------------------------------------------------------------
 
     @property
@@ -133,11 +129,11 @@ class BlockFlow(ABC, Generic[S]):
     def feed(self, state: S, batch: Rows, *, least: int | None = None) -> S:
         """The state after a batch; without a map, as long as fewer than `least` units came."""
         if state.blocks is not None:
-            return self._add(*self._used(state, batch))
+            return self._add(state, batch)
         rows = batch if state.waiting is None else joined_rows(state.waiting, batch)
         if self.n_units(rows) < (self.enough if least is None else least):
             return self._wait(state, rows, 0)
-        return self._add(*self._used(*self._with_map(state, rows)))
+        return self._add(*self._with_map(state, rows))
 
     def flush(self, state: S) -> S:
         """The state with a map, if there are rows for one; the state itself stays as it is."""
@@ -146,7 +142,7 @@ class BlockFlow(ABC, Generic[S]):
         return self.feed(state, first_blocks(state.waiting, self.sizes, 0), least=FEWEST)
 
     def _add(self, state: S, batch: Rows) -> S:
-        """The state with rows that are used."""
+        """The state with more rows, once it has a map."""
         assert state.waiting is not None
         rows = joined_rows(state.waiting, batch)
         units = self.n_units(rows)

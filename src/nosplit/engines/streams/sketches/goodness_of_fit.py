@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import Seed
 from nosplit._support.types import Index
-from nosplit.data.serial import correlated_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.engines.families.goodness_of_fit import too_skewed
 from nosplit.engines.streams.base import LIMIT
@@ -19,11 +18,10 @@ from nosplit.engines.streams.saved.as_json import kernels_from_plain
 from nosplit.engines.streams.sketches.accumulator import FamilySketch, sketch_settings
 from nosplit.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit.engines.streams.sketches.runs import RunSums
-from nosplit.engines.streams.sketches.settling import settle_blocks
 from nosplit.engines.streams.state import Rows
 from nosplit.errors import InputError
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
-from nosplit.inference.calibrations import BLOCKS, WILD
+from nosplit.inference.calibrations import WILD
 from nosplit.inference.outcome import Outcome
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels import Kernel
@@ -31,12 +29,10 @@ from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
 from nosplit.methods import Method
 from nosplit.models import Model
 from nosplit.pairs.pairing import Pairing, Sketch
-from nosplit.sketch.dealing import BLOCK_LAGS
 from nosplit.sketch.families.goodness_of_fit import SteinMap, fit_stein_map
 from nosplit.sketch.families.goodness_of_fit_sums import (
     SteinSums,
     cell_skewness,
-    stein_blocks_alike,
     stein_statistics,
 )
 
@@ -63,14 +59,6 @@ class _Scored:
         more = (Constant(), BoundedLinear()) if self.kernels is None else ()
         kernels = (*bank.kernels, *more)
         return fit_stein_map(rows[0], rows[1], kernels, frequencies=frequencies, key=key)
-
-    def lag(self, rows: Rows) -> int:
-        """Lag up to which rows depend on one another; 0: they do not."""
-        return correlated_rows(rows[0])
-
-    def step(self, lag: int) -> int:
-        """All rows are used: blocks are merged where rows depend on those before them."""
-        return 1
 
     def width(self, bank: SteinMap) -> int:
         """Numbers of a block."""
@@ -123,20 +111,9 @@ class FitSketch(FamilySketch, GoodnessOfFitAccumulator):
     def _tested(
         self, state: FamilyState, blocks: RunSums, method: Method | None, flips: int
     ) -> tuple[Outcome, int]:
-        bank = state.bank
-        settled = settle_blocks(
-            blocks,
-            lambda some: stein_blocks_alike(bank, SteinSums(some.numbers)),
-            lambda _: state.lag > 0,
-            max(1, BLOCK_LAGS * state.lag),
-        )
-        sums = SteinSums(settled.blocks.numbers)
-        key, n = self._flow.draws, blocks.n_units
-        drawn = stein_statistics(bank, sums, n, flips=flips, key=key)
-        outcome = test_draws(drawn, method, "sketch")
-        calibration = BLOCKS if settled.dependent else WILD
-        said = settled.caveats("rows in a row", "had signs")
-        outcome = replace(outcome, calibration=calibration).noting(said)
+        bank, sums = state.bank, SteinSums(blocks.numbers)
+        drawn = stein_statistics(bank, sums, blocks.n_units, flips=flips, key=self._flow.draws)
+        outcome = replace(test_draws(drawn, method, "sketch"), calibration=WILD)
         return outcome.noting(too_skewed(cell_skewness(bank, sums))), drawn.n_units
 
     @classmethod

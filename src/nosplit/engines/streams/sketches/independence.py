@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from nosplit._support.checks import Seed
 from nosplit._support.types import Index
-from nosplit.data.likeness import rows_apart
-from nosplit.data.serial import lag_of_variables
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
 from nosplit.data.variables import Variable
-from nosplit.engines.families.independence import map_of, thinned
+from nosplit.engines.families.independence import map_of
 from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.independence import (
     IndependenceAccumulator,
@@ -59,15 +57,6 @@ class _Observations:
             for side, flag, encoding in zip(rows, flags, state.encodings, strict=True)
         )
         return map_of(x, y, self.kernels, frequencies=frequencies, key=key)
-
-    def lag(self, rows: Rows) -> int:
-        """Lag up to which both variables depend on their past; 0: one of them does not."""
-        x, y = rows
-        return lag_of_variables(x, y)
-
-    def step(self, lag: int) -> int:
-        """One in so many rows is used where they do."""
-        return rows_apart(lag)
 
     def width(self, bank: TensorMap) -> int:
         """Numbers of a block."""
@@ -147,8 +136,7 @@ class IndependenceSketch(FamilySketch, IndependenceAccumulator):
         bank = state.bank
         sums = ShiftSums(blocks.numbers.reshape(len(blocks), self.unit_size, 2 * bank.n_pairs))
         drawn = shift_statistics(bank, sums, flips=flips, key=self._flow.draws)
-        outcome = test_draws(drawn, method, "sketch")
-        return thinned(outcome, state.lag), drawn.n_units
+        return test_draws(drawn, method, "sketch"), drawn.n_units
 
     @classmethod
     def _from_body(cls, body: dict[str, Any], known: dict[str, Any]) -> Self:

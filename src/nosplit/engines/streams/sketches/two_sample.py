@@ -11,6 +11,7 @@ from nosplit._support.checks import Seed
 from nosplit.data.tables.encoding import Encoding
 from nosplit.data.tables.fit_encoding import unscaled_encoding
 from nosplit.data.tables.frames import as_frame, is_table
+from nosplit.engines.changes import with_changes
 from nosplit.engines.streams.base import LIMIT
 from nosplit.engines.streams.blocks import check_ratio
 from nosplit.engines.streams.saved.as_json import kernels_from_plain, kernels_to_plain
@@ -21,7 +22,6 @@ from nosplit.engines.streams.sketches.accumulator import (
     sketch_settings,
 )
 from nosplit.engines.streams.sketches.cells import BlockSums
-from nosplit.engines.streams.sketches.settling import outcome_of
 from nosplit.engines.streams.sketches.sketching import SketchFlow, SketchState
 from nosplit.engines.streams.two_sample import (
     TwoSampleAccumulator,
@@ -29,10 +29,14 @@ from nosplit.engines.streams.two_sample import (
     two_sides,
 )
 from nosplit.errors import InputError
+from nosplit.inference.effect import FOLDS
 from nosplit.inference.outcome import Outcome
+from nosplit.inference.statistics import test_draws
 from nosplit.kernels.defaults.recipes import Kernels, as_recipe
 from nosplit.methods import Method
+from nosplit.pairs.loop import one_blas_thread
 from nosplit.pairs.pairing import Pairing, Sketch
+from nosplit.sketch.cells import drawn_statistics
 
 __all__ = ["SketchAccumulator"]
 
@@ -109,8 +113,19 @@ class SketchAccumulator(SketchingAccumulator, TwoSampleAccumulator):
     def _tested(
         self, state: SketchState, blocks: BlockSums, method: Method | None, flips: int
     ) -> tuple[Outcome, int]:
-        key, encoding = self._flow.draws, state.encoding
-        return outcome_of(blocks, method, flips=flips, key=key, encoding=encoding)
+        encoding = state.encoding
+        with one_blas_thread():
+            drawn = drawn_statistics(
+                blocks.sketch,
+                *blocks.cells,
+                flips=flips,
+                key=self._flow.draws,
+                owners=None if encoding is None else encoding.owners,
+                groups=len(blocks),
+            )
+        outcome = test_draws(drawn, method, "sketch")
+        counts = np.stack([side.in_bins(FOLDS) for side in blocks.cells])
+        return with_changes(outcome, blocks.sketch.bins, counts, encoding), drawn.n_units
 
     def _described(self, state: Any) -> dict[str, Any]:
         encoding = state.encoding
@@ -166,8 +181,7 @@ def _check_recipe(kernels: Kernels, encoding: Encoding | None) -> None:
 def _equal_maps(one: Any, two: Any) -> bool:
     arrays = ("center", "spread", "landmarks", "pairs", "order")
     return (
-        (one.kernels, one.frequencies, one.key, one.followed)
-        == (two.kernels, two.frequencies, two.key, two.followed)
+        (one.kernels, one.frequencies, one.key) == (two.kernels, two.frequencies, two.key)
         and all(np.array_equal(getattr(one, a), getattr(two, a)) for a in arrays)
         and [b.categories for b in one.bins] == [b.categories for b in two.bins]
         and all(np.array_equal(b.edges, c.edges) for b, c in zip(one.bins, two.bins, strict=True))

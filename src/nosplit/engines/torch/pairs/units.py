@@ -40,14 +40,11 @@ class TensorPairs:
         The samples.
     bank : Bank
         The kernels.
-    block : int
-        Units that follow one another and are swapped together, where rows depend on those before.
     """
 
     x: torch.Tensor
     y: torch.Tensor
     bank: Bank
-    block: int = 1
 
     @property
     def n_units(self) -> int:
@@ -70,7 +67,7 @@ class TensorPairs:
 
     def draws(self, flips: int, rng: np.random.Generator) -> TensorDraws:
         """Random swaps of x and y inside units."""
-        return TensorDraws(self, Signs(self.n_units, flips, rng, block=self.block), {})
+        return TensorDraws(self, Signs(self.n_units, flips, rng), {})
 
     def values(self, job: Job) -> Array:
         """Values h of the pairs of a job, in memory: (d, M), or (d, A, B) for a tile."""
@@ -135,6 +132,11 @@ class TensorDraws:
         """Whether all patterns are used."""
         return self.signs.exhaustive
 
+    @property
+    def relabellings(self) -> float:
+        """Patterns that may differ in their statistics."""
+        return self.signs.relabellings
+
     def of(self, units: range) -> TensorDraws:
         """The same draws, for some of the units."""
         return TensorDraws(self.units.part(units), self.signs.of(units), {})
@@ -185,7 +187,7 @@ class TensorDraws:
     def _signs(self, units: range) -> torch.Tensor:
         """Signs of some units; random ones travel eight to a byte."""
         signs, device = self.signs, self.units.x.device
-        if signs.key is None or units.step != 1 or signs.block > 1:
+        if signs.key is None or units.step != 1:
             found = np.ascontiguousarray(signs.columns(units).astype(np.int8))
             return torch.from_numpy(found).to(device)
         places = signs.units[units.start : units.stop]

@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from nosplit.engines.torch.devices import fuses
 from nosplit.kernels import (
     IMQ,
     Combination,
@@ -55,10 +54,6 @@ class _Bases:
         if self.layout == "aligned":
             apart = self.a - self.b
             return (apart * apart if base == "sq" else apart.abs_()).sum(dim=1)
-        if fuses(self.a):
-            from nosplit.engines.torch.fused.distances import distances
-
-            return distances(self.a, self.b, squared=base == "sq")
         if base == "l1":
             return torch.cdist(self.a, self.b, p=1.0)
         mode = "donot_use_mm_for_euclid_dist"

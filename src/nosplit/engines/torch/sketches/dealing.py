@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from nosplit.engines.torch.devices import fuses
 from nosplit.sketch.dealing import TABLE, Deal
 
-__all__ = ["cells_of", "inverse_rounds", "rows_by_cell"]
+__all__ = ["cells_of", "rows_by_cell"]
 
 Step = Callable[[torch.Tensor, Deal], torch.Tensor]
 
@@ -19,7 +18,7 @@ def cells_of(deal: Deal, first: int, count: int, device: torch.device) -> torch.
     """Cells of the rows first…first + count - 1; from `deal.cells` on for pilot rows."""
     if deal.key is None:
         places = torch.arange(first, first + count, device=device)
-    elif deal.block > 1 or deal.n <= TABLE:
+    elif deal.n <= TABLE:
         places = torch.from_numpy(np.ascontiguousarray(deal.places(first, count))).to(device)
     else:
         places = _walked(torch.arange(first, first + count, device=device), deal, _after)
@@ -31,15 +30,8 @@ def rows_by_cell(deal: Deal, device: torch.device) -> torch.Tensor:
     places = torch.arange(deal.n_dealt, device=device)
     if deal.key is None:
         return places
-    if deal.block > 1:
-        blocks = torch.from_numpy(np.argsort(deal.block_places)).to(device)
-        return blocks[places // deal.block] * deal.block + places % deal.block
     if deal.n <= TABLE:
         return torch.from_numpy(deal.rows_at(np.arange(deal.n_dealt))).to(device)
-    if fuses(places):
-        from nosplit.engines.torch.fused.dealing import rows_at
-
-        return rows_at(deal, inverse_rounds(deal), device)
     return _walked(places, deal, _inverse)
 
 
@@ -64,14 +56,14 @@ def _after(values: torch.Tensor, deal: Deal) -> torch.Tensor:
 def _inverse(values: torch.Tensor, deal: Deal) -> torch.Tensor:
     """The inverse of `_after`."""
     mask, half = (1 << deal.bits) - 1, (deal.bits + 1) // 2
-    for added, factor in inverse_rounds(deal):
+    for added, factor in _inverse_rounds(deal):
         values = values ^ (values >> half)
         values = (values * factor) & mask
         values = (values - added) & mask
     return values
 
 
-def inverse_rounds(deal: Deal) -> list[tuple[int, int]]:
+def _inverse_rounds(deal: Deal) -> list[tuple[int, int]]:
     """Subtractions and multipliers of the rounds of the inverse, as signed numbers."""
     factors = np.array([pow(int(f), -1, 1 << 64) for f in deal.constants[:, 1]], np.uint64)
     rounds = np.stack([deal.constants[:, 0], factors], axis=1).view(np.int64)

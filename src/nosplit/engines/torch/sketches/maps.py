@@ -70,70 +70,6 @@ class DeviceMap:
         one, other = (self._on(places.ravel().astype(np.int64)) for places in each)
         return one, other
 
-    # -- what the fused kernels take ---------------------------------------------------------
-
-    @cached_property
-    def turned(self) -> torch.Tensor:
-        """Turns with the columns of a frequency side by side, in two parts, (2, F, p).
-
-        Both are rounded to the ten binary digits of the matrix units.
-        """
-        turned = self.turns.T.contiguous()
-        high = _ten_digits(turned)
-        return torch.stack([high, _ten_digits(turned - high)])
-
-    @cached_property
-    def halves(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same as half floats, and factors of frequencies by which products are too small.
-
-        Turns of a frequency are lifted by a power of two, their largest to between 128 and 256.
-        """
-        turned = self.turns.T.double()
-        largest = turned.abs().amax(dim=1, keepdim=True).clamp(min=2.0**-100)
-        lift = torch.exp2(7.0 - largest.log2().floor())
-        high = (turned * lift).half()
-        rest = (turned * lift - high.double()).half()
-        return torch.stack([high, rest]), (1.0 / lift[:, 0]).float()
-
-    def moves(self, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """Centers and scales for rows of a type: those of single ones in two parts, (2, p)."""
-        if kind == torch.float64:
-            return self.center, self.scale
-        return _in_two(self.center), _in_two(self.scale)
-
-    def edges_of(self, kind: torch.dtype) -> torch.Tensor:
-        """Edges for rows of a type, (p, most), rounded down for single ones.
-
-        A single value is above an edge exactly if it is above the next smaller single number.
-        """
-        most = max(1, max(len(bins.edges) for bins in self.map.bins))
-        edges = self.map.edges.edges[:, :most]
-        if kind == torch.float64:
-            return self._on(edges)
-        with np.errstate(over="ignore"):
-            single = edges.astype(np.float32)
-        down = np.nextafter(single, np.float32(-np.inf))
-        return self._on(np.where(single > edges, down, single))
-
-    @cached_property
-    def offsets(self) -> torch.Tensor:
-        """Place of the first bin of each column, and the end of the last, (p + 1,)."""
-        return self._on(np.append(self.map.edges.starts, self.map.n_bins))
-
-    @cached_property
-    def linear(self) -> torch.Tensor:
-        """Place of the sum of each column in a cell; -1 for those without one, (p,)."""
-        places = np.full(self.map.p, -1, np.int64)
-        known = self.map.coordinates
-        places[known] = 2 * self.map.n_waves + np.arange(len(known))
-        return self._on(places)
-
-    @cached_property
-    def multiplied(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both twos of scores that are multiplied with one another, (Q,) each."""
-        twos = self.map.products.astype(np.int64).reshape(-1, 2)
-        return self._on(twos[:, 0]), self._on(twos[:, 1])
-
     # -- numbers of rows ---------------------------------------------------------------------
 
     def standardised(self, rows: torch.Tensor) -> torch.Tensor:
@@ -187,17 +123,6 @@ class DeviceMap:
             place = int(self.map.places[column])
             total += _hashed(rows[:, column].double(), place)[:, None] * own
         return (total & 0xFFFFFFFF).float() * 2.0**-32
-
-
-def _ten_digits(values: torch.Tensor) -> torch.Tensor:
-    """Single numbers rounded to ten binary digits after the first."""
-    return ((values.view(torch.int32) + 4096) & -8192).view(torch.float32)
-
-
-def _in_two(values: torch.Tensor) -> torch.Tensor:
-    """Single numbers nearest to double ones, and what is left."""
-    high = values.float()
-    return torch.stack([high, (values - high.double()).float()])
 
 
 def _hashed(values: torch.Tensor, place: int) -> torch.Tensor:

@@ -18,7 +18,6 @@ from nosplit.engines.torch.devices import as_array, running
 from nosplit.engines.torch.sketches.dealing import cells_of, rows_by_cell
 from nosplit.engines.torch.sketches.draws import see_on
 from nosplit.engines.torch.sketches.maps import DeviceMap
-from nosplit.engines.torch.sketches.serial import lag_of
 from nosplit.engines.torch.sketches.sums import ByCell, DeviceSums
 from nosplit.errors import InputError, NonFiniteError
 from nosplit.sketch.sums import CellSums
@@ -38,10 +37,6 @@ class TensorSide:
     def census(self) -> Census:
         """Count it."""
         return Census(len(self.rows))
-
-    def lag(self) -> int:
-        """The largest lag at which rows still depend on one another; 0: they do not."""
-        return lag_of(self.rows)
 
     def numbered(self) -> Batches:
         """Its rows, in batches."""

@@ -6,12 +6,10 @@ batches nor the order in which a device adds them change a number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
-from nosplit.engines.torch.devices import fuses
 from nosplit.engines.torch.sketches.maps import DeviceMap
 from nosplit.errors import NonFiniteError
 from nosplit.sketch.sums import TOO_FAR, CellSums
@@ -58,44 +56,16 @@ class DeviceSums:
         return CellSums(self.features.cpu().numpy(), self.bins.cpu().numpy())
 
     def add(self, rows: torch.Tensor, by_cell: ByCell) -> None:
-        """Add rows to their cells."""
-        own = self.map.map
-        plain = not len(own.hashed) and not any(bins.categories for bins in own.bins)
-        if fuses(rows) and plain:
-            finite = self._fused(rows, by_cell)
-        else:
-            finite = self._in_parts(rows, by_cell, self._add)
-        if own.others:
-            self._in_parts(rows, by_cell, self._add_landmarks)
-        if not bool(finite):
-            raise NonFiniteError(TOO_FAR)
-
-    def _fused(self, rows: torch.Tensor, by_cell: ByCell) -> torch.Tensor:
-        """Add all but landmarks, in three passes; whether all values are finite."""
-        from nosplit.engines.torch.fused.columns import add_fused_columns, add_fused_pairs
-        from nosplit.engines.torch.fused.waves import add_fused_waves
-
-        where = by_cell.order, by_cell.starts
-        finite = add_fused_waves(self.map, rows, *where, self.features)
-        places = add_fused_columns(self.map, rows, *where, self.bins, self.features)
-        add_fused_pairs(self.map, places, by_cell.starts, self.features)
-        return finite
-
-    def _in_parts(
-        self,
-        rows: torch.Tensor,
-        by_cell: ByCell,
-        add: Callable[[torch.Tensor, torch.Tensor], None],
-    ) -> torch.Tensor:
-        """Add some rows after others; whether all values are finite."""
-        finite = torch.ones((), dtype=torch.bool, device=rows.device)
+        """Add rows to their cells, some after others."""
         count = max(1024, AT_ONCE["cuda" if rows.is_cuda else "cpu"] // self.map.map.n_features)
         cells = torch.repeat_interleave(by_cell.starts.diff(), output_size=len(by_cell.order))
         for start in range(0, len(by_cell.order), count):
             some = rows[by_cell.order[start : start + count]]
-            finite &= torch.isfinite(some).all()
-            add(some, cells[start : start + count])
-        return finite
+            if not bool(torch.isfinite(some).all()):
+                raise NonFiniteError(TOO_FAR)
+            self._add(some, cells[start : start + count])
+            if self.map.map.others:
+                self._add_landmarks(some, cells[start : start + count])
 
     def _add(self, rows: torch.Tensor, cells: torch.Tensor) -> None:
         """Add waves, coordinates, bins and products of scores."""

@@ -1,0 +1,292 @@
+"""Separation: against theory, without a difference, and the same number wherever it is shown."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from typer.testing import CliRunner
+
+import nosplit
+from nosplit.cli import app
+from nosplit.inference.effect import (
+    FOLDS,
+    Separation,
+    bins_of_values,
+    deal_rows,
+    largest_of,
+    separation_of_counts,
+    separations_of_both,
+    separations_of_samples,
+)
+
+
+def separation(x, y, categories=False):
+    found = separations_of_both(x[:, None], y[:, None], [(0,)], (0,) if categories else ())
+    return found[0]
+
+
+def zeros(rng, n):
+    return np.where(rng.random(n) < 0.95, 0.0, rng.normal(size=n))
+
+
+LAWS = {
+    "spread": (lambda r, n: r.normal(size=n), lambda r, n: r.normal(scale=3.0, size=n), 0.742),
+    "zeros": (zeros, lambda r, n: r.normal(scale=0.05, size=n), 0.975),
+    "rounded": (
+        lambda r, n: np.round(r.normal(size=n) * 2) / 2,
+        lambda r, n: r.normal(size=n),
+        0.99,
+    ),
+    "shift": (
+        lambda r, n: r.normal(size=n),
+        lambda r, n: r.normal(1.0, size=n),
+        stats.norm.cdf(0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_best_rule_against_theory(law):
+    first, second, best = LAWS[law]
+    rng = np.random.default_rng(0)
+    found = separation(first(rng, 20_000), second(rng, 20_000))
+    assert found.value == pytest.approx(best, abs=4.0 * found.error + 0.002)
+    assert found.error < 0.003
+
+
+NULLS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "counts": lambda rng, n: rng.poisson(3.0, n).astype(float),
+    "flags": lambda rng, n: (rng.random(n) < 0.3).astype(float),
+}
+
+
+@pytest.mark.parametrize("sizes", [(20, 20), (50, 50), (20, 200), (200, 200)])
+@pytest.mark.parametrize("law", NULLS)
+def test_without_a_difference_against_theory(law, sizes):
+    """Unbiased, and the interval contains one half in 93 % of trials; false alarms 1e-4."""
+    rng, trials = np.random.default_rng(1), 400
+    found = [separation(*(NULLS[law](rng, n) for n in sizes)) for _ in range(trials)]
+    values = np.array([own.value for own in found])
+    assert abs(values.mean() - 0.5) < 0.01 + 4.0 * values.std() / np.sqrt(trials)
+    hit = sum(own.low <= 0.5 <= own.high for own in found)
+    assert hit >= stats.binom.ppf(1e-4, trials, 0.93)
+
+
+def test_standard_error_against_trials():
+    rng = np.random.default_rng(2)
+    for shift in (0.0, 1.0):
+        found = [separation(rng.normal(size=200), rng.normal(shift, size=200)) for _ in range(300)]
+        values, errors = np.array([(own.value, own.error) for own in found]).T
+        assert 0.85 < np.sqrt(np.mean(errors**2)) / values.std(ddof=1) < 1.25
+
+
+def test_largest_of_many_columns_against_theory():
+    """The interval of the largest of 20 columns is adjusted for all of them."""
+    rng, trials = np.random.default_rng(3), 200
+    groups = [(j,) for j in range(20)]
+    best = [
+        largest_of(separations_of_both(*rng.normal(size=(2, 100, 20)), groups))[1]
+        for _ in range(trials)
+    ]
+    assert all(own.looks == 20 for own in best)
+    assert sum(own.low <= 0.5 for own in best) >= stats.binom.ppf(1e-4, trials, 0.95)
+
+
+def test_sorted_rows_and_swapped_samples():
+    """Folds are dealt by a key: sorted rows give no bias, and labels of samples no difference."""
+    rng = np.random.default_rng(4)
+    x, y = np.sort(rng.normal(size=1000)), np.sort(rng.normal(size=800))
+    found = separation(x, y)
+    assert abs(found.value - 0.5) < 4.0 * found.error
+    assert separation(y, x).value == pytest.approx(found.value)
+    assert separation(3.0 * x - 1.0, 3.0 * y - 1.0).value == pytest.approx(found.value)
+
+
+def test_rules_against_enumeration():
+    """The estimate from counts is that of rules which are learned and judged one by one."""
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 9, (2, FOLDS, 7)).astype(float)
+    accuracy = []
+    for k in range(FOLDS):
+        others = np.delete(counts / counts.sum(axis=2, keepdims=True), k, axis=1)
+        p, q = (
+            np.average(others[s], axis=0, weights=_harmonic(np.delete(counts, k, axis=1)))
+            for s in (0, 1)
+        )
+        right = [np.where(p == q, 0.5, p > q), np.where(p == q, 0.5, q > p)]
+        accuracy.append(np.mean([counts[s, k] @ right[s] / counts[s, k].sum() for s in (0, 1)]))
+    expected = np.average(accuracy, weights=_harmonic(counts))
+    assert separation_of_counts(counts).value == pytest.approx(expected)
+
+
+def _harmonic(counts):
+    n, m = counts.sum(axis=2)
+    return n * m / (n + m)
+
+
+def test_samples_that_share_no_value():
+    """Of n rows none on the wrong side: the interval does not claim certainty."""
+    rng = np.random.default_rng(6)
+    found = separation(rng.normal(size=60), rng.normal(50.0, size=60))
+    assert found.value == 1.0
+    assert 0.93 < found.low < 0.99
+
+
+def test_bins():
+    values = np.concatenate([np.zeros(700), np.arange(1.0, 301.0)])
+    place, n_bins = bins_of_values(values, False, missing=values == 300.0)
+    assert place[-1] == n_bins - 1 == place.max()  # missing
+    assert np.ptp(place[:700]) == 0 != place[700]
+    sizes = np.bincount(place[700:-1])
+    assert np.median(sizes[sizes > 0]) >= 25
+    levels, count = bins_of_values(np.repeat(np.arange(4.0), [60, 30, 9, 1]), True)
+    assert count == 5
+    assert len(np.unique(levels)) == 4
+
+
+def test_categories_against_theory():
+    rng = np.random.default_rng(7)
+    often = np.where(np.arange(200) % 2, 2.0, 1.0) / 300.0
+    x, y = (rng.choice(200, 20_000, p=p).astype(float) for p in (often, often[::-1]))
+    assert separation(x, y, categories=True).value == pytest.approx(2.0 / 3.0, abs=0.01)
+
+
+@pytest.mark.parametrize("sizes", [(40, 40), (2, 3)])
+def test_strata_are_compared_inside(sizes):
+    """Strata that differ in size and in level show no difference: large ones, and matched sets."""
+    rng, found = np.random.default_rng(8), []
+    n, m = sizes
+    for _ in range(100):
+        strata = 400 // (n + m)
+        block = np.repeat(np.arange(strata), n + m)
+        y = np.tile(np.arange(n + m) >= n, strata) ^ (block % 3 == 0)
+        values = 3.0 * (block % 3) + rng.normal(size=len(y))
+        dealt = deal_rows(y, block=block)
+        found.append(dealt.separation(*bins_of_values(values, False)))
+    values = np.array([own.value for own in found])
+    assert abs(values.mean() - 0.5) < 4.0 * values.std() / 10.0
+    assert sum(own.low <= 0.5 <= own.high for own in found) >= stats.binom.ppf(1e-4, 100, 0.93)
+
+
+def test_groups_widen_the_interval():
+    """Groups of ten rows with a common level: the interval holds, that of single rows does not."""
+    rng, hits = np.random.default_rng(9), np.zeros(2)
+    for _ in range(100):
+        unit = np.repeat(np.arange(80), 10)
+        values = rng.normal(size=80)[unit] + 0.3 * rng.normal(size=800)
+        bins = bins_of_values(values, False)
+        found = [deal_rows(unit >= 40, of).separation(*bins) for of in (unit, None)]
+        hits += [own.low <= 0.5 <= own.high for own in found]
+    assert hits[0] >= stats.binom.ppf(1e-4, 100, 0.93) > hits[1]
+
+
+def test_pairs_have_the_share_in_which_y_is_larger():
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=(200, 2))
+    y = x - [[0.5, 0.0]] + rng.normal(size=(200, 2))
+    res = nosplit.two_sample_test(x, y, paired=True)
+    first = res.by_column[0].separation
+    assert first.paired
+    assert first.value == np.mean(y[:, 0] > x[:, 0]) < 0.4
+    assert first.size == 1.0 - first.value
+    assert res.to_dict()["by_column"][0]["share_larger"] == first.value
+    assert "y is larger in" in str(res)
+
+
+def test_several_samples_name_the_one_that_differs():
+    rng = np.random.default_rng(11)
+    samples = [rng.normal(size=(150, 1)) + (2.0 if k == 2 else 0.0) for k in range(4)]
+    [found] = separations_of_samples(samples, ["a", "b", "c", "d"], [(0,)])
+    assert found.sample == "c"
+    assert found.looks == 4
+    assert found.value == pytest.approx(stats.norm.cdf(1.0), abs=0.05)
+
+
+def test_cells_agree_with_rows():
+    rng = np.random.default_rng(12)
+    x, y = (pd.DataFrame({"a": rng.normal(s, size=9000)}) for s in (0.0, 0.5))
+    x.loc[rng.random(9000) < 0.3, "a"] = np.nan
+    res = nosplit.two_sample_test(x, y)
+    assert res.pairs == "sketch"
+    rows = separations_of_both(res.encoding.encode(x), res.encoding.encode(y), res.encoding.groups)
+    assert res.by_column[0].separation.value == pytest.approx(rows[0].value, abs=0.01)
+
+
+def test_words():
+    assert Separation(0.56, 0.01).words == "56 % (54–58)"
+    assert Separation(0.45, 0.01).words == "50 % (50–50)"
+    assert Separation(0.56, 0.01).of(100).low < Separation(0.56, 0.01).low
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    rng = np.random.default_rng(13)
+    x, y = (pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"]) for _ in range(2))
+    y["b"] *= 3.0
+    folder = tmp_path_factory.mktemp("tables")
+    paths = [str(folder / name) for name in ("x.csv", "y.csv")]
+    for table, path in zip((x, y), paths, strict=True):
+        table.to_csv(path, index=False)
+    return x, y, paths
+
+
+@pytest.mark.parametrize("sklearn", [True, False])
+def test_same_number_everywhere(tables, tmp_path, monkeypatch, sklearn):
+    x, y, paths = tables
+    if sklearn:  # which tests hide
+        monkeypatch.delitem(sys.modules, "sklearn")
+        pytest.importorskip("sklearn")
+    else:
+        monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    res = nosplit.two_sample_test(x, y)
+    name, largest = res.separation()
+    assert name == "b"
+    assert largest.value == pytest.approx(0.742, abs=4.0 * largest.error)
+    own = res.by_column[1].separation.words
+    assert f"largest separation {largest.words}: b" in " ".join(str(res).split())
+    assert f"separation {own}" in " ".join(str(res).split())
+    told = nosplit.explain(res, x, y)
+    assert told.effect.separation == largest.value
+    assert told.effect.separation_low == largest.low
+    assert f"{largest.words} by b" in str(told)
+    page = (res.report(x, y, path=tmp_path / "r.html")).read_text(encoding="utf-8")
+    assert own in page
+    assert largest.words in page
+    assert res.column_tests()["b"].separation == res.by_column[1].separation
+    assert nosplit.column_tests(x, y)["b"].separation == res.by_column[1].separation
+    run = CliRunner()
+    plain = json.loads(run.invoke(app, ["test", *paths, "--json"]).stdout)
+    assert plain["separation"] == pytest.approx(largest.value)
+    assert plain["separation_low"] == pytest.approx(largest.low)
+    assert plain["separation_high"] == pytest.approx(largest.high)
+    assert plain["by_column"][1]["separation"] == pytest.approx(largest.value)
+    for least, code in ((largest.value - 0.005, 1), (largest.value + 0.005, 0)):
+        some = ["--exit-code", "--min-effect", f"{least:.4f}"]
+        found = run.invoke(app, ["test", *paths, *some])
+        assert found.exit_code == code
+        assert run.invoke(app, ["columns", *paths, *some]).exit_code == code
+    assert re.search(rf"largest separation is {largest.value:.0%}", found.stderr)
+
+
+def test_a_difference_of_pairs_counts_for_min_effect(tmp_path):
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=(2, 600, 2))
+    y[:, 1] = y[:, 0] * 0.9 + 0.4 * y[:, 1]
+    paths = []
+    for name, rows in (("x", x), ("y", y)):
+        paths.append(str(tmp_path / f"{name}.csv"))
+        pd.DataFrame(rows, columns=["a", "b"]).to_csv(paths[-1], index=False)
+    res = nosplit.two_sample_test(x, y)
+    assert res.reject()
+    assert not res.differing()
+    assert res.separation() is None
+    command = ["test", *paths, "--exit-code", "--min-effect", "0.8"]
+    assert CliRunner().invoke(app, command).exit_code == 1
