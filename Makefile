@@ -6,13 +6,20 @@ PYTHON ?= $(shell $$(command -v python3.11 || command -v python3) -c 'import sys
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+OLDEST := .venv-oldest
 SOURCES := src tests $(wildcard benchmarks docs)
 
 # The tests run in two processes: more BLAS threads than that would only compete.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
+# Public functions, tables, the command line and reports: what touches the packages we depend on.
+# It takes less than two minutes on two cores, compilation included.
+OLDEST_TESTS := tests/api/test_public_api.py tests/api/test_api_iv.py \
+  tests/cli/test_cli.py tests/cli/test_json.py tests/data/test_series.py tests/data/test_tables.py \
+  tests/describe/test_report.py
+
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test pytest test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
+.PHONY: help venv demo test pytest test-oldest test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +44,14 @@ $(BENCH)/.stamp: pyproject.toml
 
 venv: $(VENV)/.stamp ## build the virtual environment
 
+# Built anew, since uv keeps packages that are newer than the bounds ask for.
+$(OLDEST)/.stamp: pyproject.toml
+	rm -rf $(OLDEST)
+	$(PYTHON) -m venv --without-pip $(OLDEST)
+	$(PYTHON) -m pip --python $(OLDEST)/bin/python install -qq --disable-pip-version-check --no-compile uv
+	$(OLDEST)/bin/uv pip install -q --python $(OLDEST)/bin/python --resolution lowest-direct --editable '.[test]'
+	@touch $@
+
 demo: $(VENV)/.stamp-report ## compare two tables of flights; write nosplit-flights.html
 	@$(BIN)/nosplit demo
 
@@ -45,6 +60,12 @@ test: venv ## lint, types, import contract, doctests, examples of README and doc
 
 pytest: venv ## the tests alone
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2
+
+# With a cache of its own: another version of numba would replace the compiled code in src.
+# Typer before 0.26 takes names from the newest click that click deprecates.
+test-oldest: $(OLDEST)/.stamp ## a selection of the tests, with the oldest versions that pyproject.toml admits
+	$(TEST_ENV) NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -q -n 2 \
+	  -W "ignore:'click:DeprecationWarning" $(OLDEST_TESTS)
 
 test-gpu: ## the tests that need a CUDA device, and the benchmarks on it, by the python3 that has PyTorch
 	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/engines/tensors
@@ -83,4 +104,4 @@ clean-cache: ## remove compiled code
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache ## remove the environments and caches
-	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(BENCH) $(OLDEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

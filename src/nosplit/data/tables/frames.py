@@ -43,7 +43,18 @@ NUMBER, UNKNOWN = "numbers", "missing values only"
 CATEGORIES = ("booleans", "text", "categories")
 
 _MARKS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__")
-_LAZY = ("polars", "duckdb", "dask", "dask_expr", "pyspark", "ibis", "narwhals", "sqlframe")
+# Packages with tables that have none of these marks: lazy ones, and the series of pandas before 3.
+_UNMARKED = (
+    "pandas",
+    "polars",
+    "duckdb",
+    "dask",
+    "dask_expr",
+    "pyspark",
+    "ibis",
+    "narwhals",
+    "sqlframe",
+)
 _NAMES = ("DataFrame", "LazyFrame", "Series", "DuckDBPyRelation", "Table", "Relation")
 _KINDS: tuple[tuple[Any, str], ...] = (
     (bool | np.bool_, "booleans"),
@@ -115,7 +126,7 @@ def is_table(value: object) -> bool:
         return True
     if any(hasattr(kind, mark) for mark in _MARKS):
         return True
-    return kind.__module__.partition(".")[0] in _LAZY and kind.__name__ in _NAMES
+    return kind.__module__.partition(".")[0] in _UNMARKED and kind.__name__ in _NAMES
 
 
 def _is_labelled_array(kind: type) -> bool:
