@@ -80,7 +80,7 @@ def large_arrays(rows):
 def a_stream(rows):
     stream = nosplit.TwoSampleAccumulator(pairs=nosplit.Sketch(100, 2))
     stream.update(*rows)
-    stream.result(flips=19)
+    stream.result(n_resamples=19)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def measure(name: str, n: int, weak: float, trials: range, options) -> dict[str,
     for trial in trials:
         rng = np.random.default_rng([options.seed, list(PROBLEMS).index(name), n, trial])
         x, y = sample(name, n, rng, share=weak)
-        for key, rejected in verdicts(x, y, options.flips, rng).items():
+        for key, rejected in verdicts(x, y, options.n_resamples, rng).items():
             total[key] = total.get(key, 0) + rejected
     return total
 
@@ -255,7 +255,7 @@ Sets: Gaussian (G), Laplace (L), Matérn-1/2 (M) and inverse multiquadric (Q) ke
 ×5: 1/4 … 4, ×7: 1/16 … 4, ×3 coarse: 1/8, 1/2, 2, middle: 1/4, 1, 4, fine: 1/16, 1/4, 1 times the
 median; all with a linear kernel. Evidence: *shrunk* is OST on the correlation matrix with .01 (.1)
 added to its diagonal, *max* and *mean* are those of the standardised statistics, and a list is a
-hedge of its members. All pairs, {options.flips} flips, level .05.
+hedge of its members. All pairs, {options.n_resamples} permutations, level .05.
 
 Each cell: mean power over the problems, and in brackets the largest shortfall on any problem
 against the fifth best of all combinations there."""
@@ -279,7 +279,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=150)
     parser.add_argument("--large-trials", type=int, default=100)
-    parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--n-resamples", type=int, default=199)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("default_kernels.json"))
     parser.add_argument("--page", type=Path, default=DOCS / "measured" / "default_kernels.md")

@@ -156,7 +156,7 @@ def measure(name: str, options) -> dict[str, float]:
     found: dict[str, list[bool]] = {}
     for trial in range(options.trials):
         rng = np.random.default_rng([options.seed, list(OTHERS).index(name), trial])
-        p = shares(kinds(first(n, rng), second(n, rng), options.flips, rng))
+        p = shares(kinds(first(n, rng), second(n, rng), options.n_resamples, rng))
         for kind, own in zip(KINDS, p, strict=True):
             found.setdefault(kind, []).append(bool(own[0] <= LEVEL + 1e-12))
         for way, join in WAYS.items():
@@ -167,7 +167,7 @@ def measure(name: str, options) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--flips", type=int, default=499)
+    parser.add_argument("--n-resamples", type=int, default=499)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--problems", nargs="*", default=list(OTHERS))
     options = parser.parse_args()

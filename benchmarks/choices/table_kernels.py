@@ -169,7 +169,7 @@ def measure(problem, kind: str, options) -> dict[str, float]:
     counts = dict.fromkeys(SETS[kind], 0)
     for trial in range(options.trials):
         rng = np.random.default_rng([options.seed, zlib.crc32(problem.__name__.encode()), trial])
-        found = verdicts(sample(problem, rng), kind, options.flips, rng)
+        found = verdicts(sample(problem, rng), kind, options.n_resamples, rng)
         counts = {name: count + found[name] for name, count in counts.items()}
     return {name: count / options.trials for name, count in counts.items()}
 
@@ -177,7 +177,7 @@ def measure(problem, kind: str, options) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=200)
-    parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--n-resamples", type=int, default=199)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(SETS))
     options = parser.parse_args()

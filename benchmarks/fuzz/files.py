@@ -120,7 +120,7 @@ def states(rng: np.random.Generator) -> int:
 
 def _result(stream: Any) -> Any:
     if isinstance(stream, nosplit.TwoSampleAccumulator) and type(stream).__name__.startswith("Sk"):
-        return stream.result(flips=19)
+        return stream.result(n_resamples=19)
     return stream.result()
 
 

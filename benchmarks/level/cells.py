@@ -271,7 +271,7 @@ def _stream(name, law, n, ratio, **options) -> Cell:
                 x[k * len(x) // 4 : (k + 1) * len(x) // 4],
                 y[k * len(y) // 4 : (k + 1) * len(y) // 4],
             )
-        return stream.result(flips=999) if not options else stream.result()
+        return stream.result(n_resamples=999) if not options else stream.result()
 
     how = options.get("pairs", "default")
     title = f"stream, {how}: {name}, {ratio[0] * n} v {ratio[1] * n}, p = 2"

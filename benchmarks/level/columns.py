@@ -21,7 +21,7 @@ def trial(kind: str, changed: int, k: int, n: int, draws: int, seed: int) -> Cou
     """Whether any column that is not changed is named."""
     rng = np.random.default_rng([seed, changed, KINDS.index(kind)])
     x, y = sample(rng, n, k, kind), sample(rng, n, k, kind, changed)
-    tests = nosplit.column_tests(x, y, draws=draws, rng=seed, workers=1)
+    tests = nosplit.column_tests(x, y, n_resamples=draws, rng=seed, workers=1)
     true = set(map(str, range(changed)))
     return Counter({way: int(bool(set(tests.differing(method=way)) - true)) for way in WAYS})
 

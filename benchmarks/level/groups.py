@@ -34,14 +34,14 @@ def rejections(sizes: str, correlation: float, trials: int, flips: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=300)
-    parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--n-resamples", type=int, default=199)
     o = parser.parse_args()
     cells = len(SIZES) * len(CORRELATIONS)
     most = binom.isf(FALSE_ALARM_RATE / cells, o.trials, LEVEL) / o.trials
     print(f"at most {fine_share(most)} is within chance")
     print(table(["rows of a group", *(f"correlation {c:g}" for c in CORRELATIONS)], []), flush=True)
     for sizes in SIZES:
-        hits = [rejections(sizes, c, o.trials, o.flips) for c in CORRELATIONS]
+        hits = [rejections(sizes, c, o.trials, o.n_resamples) for c in CORRELATIONS]
         print("| " + " | ".join([sizes, *(fine_share(h / o.trials) for h in hits)]) + " |")
 
 

@@ -57,13 +57,13 @@ def streamed(x, y, pairing, flips, seed):
         stop = start + int(10.0 ** sizes.uniform(0.0, 3.0))
         acc.update(x[start:stop], y[start:stop])
         start = stop
-    return acc.result(flips=flips)
+    return acc.result(n_resamples=flips)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=2000)
-    parser.add_argument("--flips", type=int, default=199)
+    parser.add_argument("--n-resamples", type=int, default=199)
     parser.add_argument("--only", default="", help="cells whose name has this in it")
     options = parser.parse_args()
     pairing = nosplit.Sketch(frequencies=16)
@@ -81,13 +81,13 @@ def main() -> None:
             if name == SORTED:
                 x = _sorted(x)
             if name == STREAM:
-                res = streamed(x, y, nosplit.Sketch(512, 16), options.flips, trial)
+                res = streamed(x, y, nosplit.Sketch(512, 16), options.n_resamples, trial)
             else:
                 res = nosplit.two_sample_test(
                     x,
                     y,
                     pairs=pairing,
-                    calibration=nosplit.Exact(options.flips),
+                    calibration=nosplit.Exact(options.n_resamples),
                     nan_policy="indicate",
                     rng=trial,
                     workers=1,

@@ -23,7 +23,9 @@ def trial(change: str, kind: str, k: int, n: int, draws: int, seed: int) -> Coun
     x, y = numbers(rng, n, k, kind), numbers(rng, n, k, kind)
     y[:, 0] = CHANGES[change](y[:, 0], rng)
     x, y = (pd.DataFrame(rows, columns=[f"c{j}" for j in range(k)]) for rows in (x, y))
-    tests = nosplit.column_tests(x, y, draws=draws, nan_policy="indicate", rng=seed, workers=1)
+    tests = nosplit.column_tests(
+        x, y, n_resamples=draws, nan_policy="indicate", rng=seed, workers=1
+    )
     return Counter(
         {
             "max-T": "c0" in tests.differing(),

@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--frequencies", type=int, default=64)
-    parser.add_argument("--flips", type=int, default=9_999)
+    parser.add_argument("--n-resamples", type=int, default=9_999)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     nosplit.profile(np.random.default_rng(0).standard_normal((5000, COLUMNS)))  # compiles
@@ -125,7 +125,7 @@ def main() -> None:
     )
     reference.sort(axis=0)
     header = ["new rows", "change", "profile", "KS, Bonferroni", "median p", "rows used", "seconds"]
-    lines = compare(profile, reference, options.trials, options.seed, options.flips)
+    lines = compare(profile, reference, options.trials, options.seed, options.n_resamples)
     print("\n" + table(header, lines))
 
 

@@ -164,7 +164,7 @@ def mmdagg_row() -> tuple[str, str, str]:
     rng = np.random.default_rng(3)
     x, y = rng.standard_normal((1000, 10)), rng.standard_normal((1000, 10))
     res = nosplit.two_sample_test(x, y)
-    assert (res.pairs, res.calibration, res.flips) == ("complete", "exact", 999)
+    assert (res.pairs, res.calibration, res.n_resamples) == ("complete", "exact", 999)
     ours, theirs = side_by_side(
         lambda: nosplit.two_sample_test(x, y, workers=1),
         lambda: kt.two_sample(x, y, method="mmdagg"),

@@ -263,10 +263,11 @@ def test_options_iv(options, message):
             plan(n=30, **options)
 
 
-def test_flips_and_blocks_iv():
-    for flips in (0, 18, -1, 99.0, "99", None, True):
-        with pytest.raises(InputError, match=says("`flips` must be an int ≥ 19", repr(flips))):
-            Exact(flips)
+def test_n_resamples_and_blocks_iv():
+    for count in (0, 18, -1, 99.0, "99", None, True):
+        message = says("`n_resamples` must be an int ≥ 19", repr(count))
+        with pytest.raises(InputError, match=message):
+            Exact(count)
     for size in (0, 1, 2.0, "8", True):
         with pytest.raises(InputError, match=says("`size` of Blocks must be an int ≥ 2")):
             Blocks(size)

@@ -56,9 +56,9 @@ def test_draws_are_as_many_as_holm_needs():
     x, y = rng.normal(size=(200, 40)), rng.normal(size=(200, 40))
     y[:, :2] += 1.0
     tests = column_tests(x, y)
-    assert tests.most_draws == 20 * 40 / 0.05
-    assert [row.draws for row in tests][:2] == [16_000, 16_000]
-    assert min(row.draws for row in tests) == 1999
+    assert tests.most_resamples == 20 * 40 / 0.05
+    assert [row.n_resamples for row in tests][:2] == [16_000, 16_000]
+    assert min(row.n_resamples for row in tests) == 1999
     assert set(tests.differing(method="holm")) == {"0", "1"}
     assert tests.holm[0] == pytest.approx(40 / 16_001)
 
@@ -74,7 +74,7 @@ def test_family_wise_error_of_correlated_and_mixed_columns():
         rows[:, 3] = np.round(rows[:, 3])
         rows[:, 4] = rows[:, 4] > 1.0
         rows[80:, 0] += 1.0
-        tests = column_tests(rows[:80], rows[80:], draws=199, rng=seed)
+        tests = column_tests(rows[:80], rows[80:], n_resamples=199, rng=seed)
         for method in false:
             false[method] += bool(set(tests.differing(method=method)) - {"0"})
     for count in false.values():
@@ -149,7 +149,7 @@ def test_a_result_offers_its_columns_from_its_own_draws():
     x, y = table(3000, 10), table(3000, 11, 0.3)
     res = nosplit.two_sample_test(x, y)
     tests = res.column_tests()
-    assert tests.draws == res.flips
+    assert tests.n_resamples == res.n_resamples
     assert tests.adjusted.tolist() == [c.adjusted for c in res.by_column]
     assert tests.differing() == res.differing() == ("a", "city")
     assert "how large  largest separation 5" in str(res)
@@ -193,8 +193,8 @@ def test_input_iv():
     x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
     for options, match in (
         ({"alpha": 2.0}, "`alpha`"),
-        ({"draws": 5}, "`draws` must be an int ≥ 19"),
-        ({"draws": 10**9}, "`draws` must be at most"),
+        ({"n_resamples": 5}, "`n_resamples` must be an int ≥ 19"),
+        ({"n_resamples": 10**9}, "`n_resamples` must be at most"),
         ({"pairs_of_columns": 1}, "`pairs_of_columns`"),
         ({"columns": ["7"]}, "'7'"),
         ({"nan_policy": "drop"}, "`nan_policy`"),

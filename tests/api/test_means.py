@@ -26,7 +26,7 @@ def test_exact_by_full_enumeration():
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=5)))
     for method in ("adaptive", "ost", "nonnegative", "wald", "best"):
         results = [mean_test(e[:, None] * h, method=method, symmetric=True) for e in signs]
-        assert all(r.flips == 31 for r in results)
+        assert all(r.n_resamples == 31 for r in results)
         pvalues = np.array([r.pvalue for r in results])
         for k in range(1, 33):
             assert np.mean(pvalues <= k / 32 + 1e-9) <= k / 32 + 1e-12

@@ -86,7 +86,7 @@ TESTS = {
     "strata": labelled((SX, SY), "strata"),
     "groups": labelled((GX, GY), "groups"),
     "shared groups": labelled(SHARED, "groups"),
-    "columns": lambda x, y, i, j, rng: column_tests(x, y, draws=499, rng=rng).pvalues[0],
+    "columns": lambda x, y, i, j, rng: column_tests(x, y, n_resamples=499, rng=rng).pvalues[0],
     "k samples": lambda x, y, i, j, rng: (
         k_sample_test([x, y, X], follow_up=False, rng=rng, **QUICK).pvalue
     ),

@@ -182,7 +182,7 @@ def test_either_argument_may_be_the_profile(made):
 
 
 def test_default_draws(made):
-    assert nosplit.two_sample_test(made, NEW[:200], method="best").flips == 9_999
+    assert nosplit.two_sample_test(made, NEW[:200], method="best").n_resamples == 9_999
 
 
 def test_says_what_it_was_compared_with(made):

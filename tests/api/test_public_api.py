@@ -61,10 +61,11 @@ SIGNATURES = {
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
-    "witness_test": "x, y, *, estimator=None, folds=5, flips=999, rng=0, nan_policy='auto', "
+    "witness_test": "x, y, *, estimator=None, folds=5, n_resamples=999, rng=0, nan_policy='auto', "
     "columns=None, exclude=None",
-    "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, draws=1999, rng=0, shuffle=True, "
-    "nan_policy='auto', columns=None, exclude=None, series=False, workers=None, progress=False",
+    "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, n_resamples=1999, rng=0, "
+    "shuffle=True, nan_policy='auto', columns=None, exclude=None, series=False, workers=None, "
+    "progress=False",
     "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
@@ -184,7 +185,7 @@ def test_reject_agrees_with_pvalue_and_threshold(res):
     for alpha in (*ALPHAS, min(res.pvalue, 0.999)):
         assert res.reject(alpha) == (res.pvalue <= alpha)
         # The statistic is compared with a quantile in floating point: not at p = alpha itself.
-        if res.flips or not math.isclose(res.pvalue, alpha, rel_tol=1e-9):
+        if res.n_resamples or not math.isclose(res.pvalue, alpha, rel_tol=1e-9):
             assert res.reject(alpha) == (res.statistic >= res.threshold(alpha))
     thresholds = [res.threshold(alpha) for alpha in ALPHAS]
     assert thresholds == sorted(thresholds, reverse=True)
@@ -197,7 +198,9 @@ def test_levels_that_are_a_multiple_of_one_draw():
     for k in (1, 7, 29, 50, 57, 100, 290, 999):
         value = 1000.0 - k
         law = Flips(np.concatenate([[value], np.delete(values, 1000 - k)]))
-        res = replace(base, statistic=value, log_pvalue=law.log_sf(value), null=law, flips=999)
+        res = replace(
+            base, statistic=value, log_pvalue=law.log_sf(value), null=law, n_resamples=999
+        )
         assert res.pvalue == k / 1000
         assert res.reject(k / 1000)
         assert res.statistic >= res.threshold(k / 1000)
@@ -285,7 +288,7 @@ def test_kernel_labels():
 def test_counts():
     res = two_sample_test(X, Y, kernels=KERNELS, pairs="linear", calibration=Exact(19))
     assert (res.n_units, res.n_pairs, res.n_used, res.n_left_out) == (300, 150, 600, 0)
-    assert (res.pairs, res.calibration, res.flips, res.method) == (
+    assert (res.pairs, res.calibration, res.n_resamples, res.method) == (
         "linear",
         "exact",
         19,

@@ -52,7 +52,7 @@ def test_pvalues_are_uniform_without_a_difference(estimator, discrete):
         if discrete:
             x, y = np.round(x), np.round(y)
         found.append(
-            nosplit.witness_test(x, y, estimator=estimator, folds=4, flips=39, rng=rng).pvalue
+            nosplit.witness_test(x, y, estimator=estimator, folds=4, n_resamples=39, rng=rng).pvalue
         )
     for level in (0.05, 0.5):
         hits = np.count_nonzero(np.array(found) <= level)
@@ -120,7 +120,7 @@ def test_gradient_boosting_by_default(scikit_learn):
         ({"estimator": Means}, "`estimator` must have `fit`"),
         ({"estimator": Means(), "folds": 1}, "`folds`"),
         ({"estimator": Means(), "folds": 50}, "at least 200 rows for 50 folds"),
-        ({"estimator": Means(), "flips": 0}, "`flips`"),
+        ({"estimator": Means(), "n_resamples": 0}, "`n_resamples`"),
     ],
 )
 def test_bad_input_iv(options, message):

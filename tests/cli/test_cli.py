@@ -160,7 +160,7 @@ def test_plan_says_what_and_why(run):
     printed = json.loads(out, parse_constant=pytest.fail)
     assert printed["n_pairs"] == 500_000
     assert printed["estimated_seconds"] > 0
-    assert {"calibration", "flips", "nominal_seconds", "reason"} <= printed.keys()
+    assert {"calibration", "n_resamples", "nominal_seconds", "reason"} <= printed.keys()
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_the_hint_can_be_followed():
     res = two_sample_test(x, y, **QUICK)
     assert HINT.format("user") in res.notes
     assert HINT.format("user").split(":")[0] in " ".join(str(res).split())
-    assert HINT.format("user") in column_tests(x, y, draws=99).notes
+    assert HINT.format("user") in column_tests(x, y, n_resamples=99).notes
     grouped = two_sample_test(x, y, groups="user", **QUICK)
     assert grouped.columns == ("v",)
     assert not grouped.notes

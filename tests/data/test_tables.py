@@ -27,7 +27,7 @@ from nosplit.kernels import OnColumns
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 BACKENDS = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 START = dt.datetime(2020, 1, 1)
-FAST = {"calibration": Exact(flips=19), "pairs": 3}
+FAST = {"calibration": Exact(n_resamples=19), "pairs": 3}
 
 
 def columns(n, seed, shift=0.0):
@@ -384,7 +384,7 @@ def test_exact_over_all_swaps_against_theory(monkeypatch):
     pvalues = []
     for which in itertools.product([False, True], repeat=6):
         one, other = swapped(x, y, np.array(which))
-        options = {"shuffle": False, "nan_policy": "indicate", "calibration": Exact(flips=99)}
+        options = {"shuffle": False, "nan_policy": "indicate", "calibration": Exact(n_resamples=99)}
         pvalues.append(nosplit.two_sample_test(one, other, **options).pvalue)
     pvalues = np.array(pvalues)
     assert len(np.unique(pvalues)) > 8
@@ -405,7 +405,7 @@ def test_level_at_small_n(m):
             x,
             y,
             nan_policy=policy,
-            calibration=Exact(flips=99),
+            calibration=Exact(n_resamples=99),
             pairs="complete",
             rng=seed,
             workers=1,
@@ -613,7 +613,7 @@ def test_independence_level_of_mixed_tables():
         x, y = mixed(24, 30_000 + seed), mixed(24, 40_000 + seed)
         res = nosplit.independence_test(
             x[["skewed", "city"]], y[["gaps", "member"]], nan_policy="indicate",
-            calibration=Exact(flips=99), unit_size=4, pairs=2, rng=seed, workers=1,
+            calibration=Exact(n_resamples=99), unit_size=4, pairs=2, rng=seed, workers=1,
         )  # fmt: skip
         pvalues.append(res.pvalue)
     for level in (0.05, 0.2, 0.5):

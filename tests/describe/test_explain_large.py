@@ -16,7 +16,7 @@ from nosplit.describe.witness import witness_at
 from nosplit.kernels.bank import Bank
 from nosplit.sketch.dealing import layout_of
 
-FEW = {"pairs": "sketch", "calibration": nosplit.Exact(flips=99)}
+FEW = {"pairs": "sketch", "calibration": nosplit.Exact(n_resamples=99)}
 KERNELS = [nosplit.Gaussian(1.5), nosplit.Laplace(3.0), nosplit.Linear()]
 
 

@@ -15,7 +15,7 @@ from nosplit.sketch.bins import fit_bins
 from nosplit.sketch.dealing import Deal
 from nosplit.sketch.sums import sketch_rows
 
-FEW = {"calibration": Exact(flips=99)}
+FEW = {"calibration": Exact(n_resamples=99)}
 LINEAR = {"kernels": [nosplit.Linear()]}
 
 

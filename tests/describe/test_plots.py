@@ -135,7 +135,7 @@ def test_null_of_flips_is_a_histogram_with_statistic_and_threshold(res):
     ax = plots.plot_null(res, alpha=0.1)
     drawn(ax.figure)
     heights = np.array([bar.get_height() for bar in ax.patches])
-    assert heights.sum() == res.flips == 199
+    assert heights.sum() == res.n_resamples == 199
     hatched = np.array([bool(bar.get_hatch()) for bar in ax.patches])
     starts = np.array([bar.get_x() for bar in ax.patches])
     threshold = res.threshold(0.1)
@@ -178,7 +178,7 @@ def test_a_statistic_off_the_scale_is_an_arrow_with_its_value():
 
 def test_null_where_no_draw_rejects(res):
     law = Flips(np.zeros(20))
-    ax = plots.plot_null(replace(res, null=law, statistic=0.0, log_pvalue=0.0, flips=19))
+    ax = plots.plot_null(replace(res, null=law, statistic=0.0, log_pvalue=0.0, n_resamples=19))
     drawn(ax.figure)
     assert lines_at(ax, BLACK) == []
     assert lines_at(ax, RED) == [0.0]

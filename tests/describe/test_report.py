@@ -499,7 +499,7 @@ def test_code_repeats_simulation_and_accumulation(write):
     stream = nosplit.TwoSampleAccumulator(KERNELS)
     for rows in range(0, 200, 50):
         stream.update(x[rows : rows + 50], y[rows : rows + 50])
-    res = stream.result(flips=99)
+    res = stream.result(n_resamples=99)
     assert run_again(write(res), x=x, y=y).to_dict() == res.to_dict()
     stream = nosplit.TwoSampleAccumulator(KERNELS, pairs="adjacent")
     stream.update(x, y)

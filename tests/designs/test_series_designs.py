@@ -50,7 +50,7 @@ def test_two_samples_are_exact_over_all_labellings_of_blocks():
         of_x = np.isin(np.arange(5), chosen)
         x, y = blocks[of_x].reshape(6, 1), blocks[~of_x].reshape(4, 1)
         res = two_sample_test(x, y, series=2, kernels=KERNELS, method="best")
-        assert (res.flips, res.smallest_pvalue) == (9, 0.1)
+        assert (res.n_resamples, res.smallest_pvalue) == (9, 0.1)
         found.append(res.pvalue)
     assert np.array_equal(np.sort(found), np.arange(1, 11) / 10)
 
@@ -128,7 +128,7 @@ def test_a_series_that_is_one_block_is_too_little_data(paired):
 def test_columns_of_series():
     def test(rng):
         both = (np.hstack([autoregressive(rng, n), autoregressive(rng, n)]) for n in (200, 160))
-        return column_tests(*both, series=True, draws=199)
+        return column_tests(*both, series=True, n_resamples=199)
 
     hits = sum(bool(test(np.random.default_rng(trial)).differing()) for trial in range(TRIALS))
     assert hits <= MOST

@@ -22,7 +22,7 @@ from nosplit.engines.files import side
 JAVA = shutil.which("java") or os.environ.get("JAVA_HOME")
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully:FutureWarning")
 
-CHOICES = {"calibration": Exact(flips=199), "rng": 5}
+CHOICES = {"calibration": Exact(n_resamples=199), "rng": 5}
 
 
 def table(rng, n, spread=1.0, oslo=0.3):
@@ -103,7 +103,7 @@ def engines(tmp_path, large_files, spark):
         stream = TwoSampleAccumulator(ratio=(1, len(y) // len(x)))
         for i in range(0, max(len(x), len(y)), 700):
             stream.update(x[i : i + 700], y[i : i + 700])
-        return stream.result(flips=199)
+        return stream.result(n_resamples=199)
 
     return in_memory, in_files, on_dask, on_spark, in_a_stream
 
@@ -152,7 +152,7 @@ def independence_stream(pairs):
 
 FAMILIES = {
     "fit": (fit_of, fit_stream, nosplit.Wild(199)),
-    "independence": (independence_of, independence_stream, Exact(flips=199)),
+    "independence": (independence_of, independence_stream, Exact(n_resamples=199)),
 }
 
 
@@ -182,7 +182,7 @@ def test_engines_agree_on_other_families(family, difference, large_files, tmp_pa
     accumulator = stream(SKETCH)
     for i in range(0, 3001, 700):
         accumulator.update(*(v[i : i + 700] for v in rows))
-    found = accumulator.result(flips=199)
+    found = accumulator.result(n_resamples=199)
     assert [type(k) for k in found.kernels] == [type(k) for k in expected.kernels]
     assert found.reject(0.05) == expected.reject(0.05)
 

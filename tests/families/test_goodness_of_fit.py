@@ -169,7 +169,7 @@ def test_simulated_p_values_are_uniform_at_eight_rows(method):
             x, NORMAL, method=method, calibration=Exact(19), pairs="complete", rng=rng, workers=1
         )
         assert result.calibration == "simulate"
-        assert result.flips == 19
+        assert result.n_resamples == 19
         ranks.append(round(20 * result.pvalue))
     counts = np.bincount(ranks, minlength=21)[1:]
     assert stats.chisquare(counts.reshape(5, 4).sum(axis=1)).pvalue > 1e-4
@@ -434,8 +434,8 @@ def test_score_iv():
     refuse("needs a model that can sample", calibration="simulate")
     refuse("`calibration` must be one of .* Did you mean 'wild'", calibration="wilde")
     refuse("`calibration` must be a name", calibration=3)
-    with pytest.raises(InputError, match="`flips` must be an int ≥ 19"):
-        Wild(flips=5)
+    with pytest.raises(InputError, match="`n_resamples` must be an int ≥ 19"):
+        Wild(n_resamples=5)
 
 
 def test_kernels_iv():

@@ -146,7 +146,7 @@ def test_exact_by_full_enumeration(method):
         moved = y[np.concatenate(orders)]
         result = independence_test(x, moved, method=method, unit_size=3, shuffle=False)
         pvalues.append(result.pvalue)
-        assert result.flips == 8
+        assert result.n_resamples == 8
     for k in range(1, 10):
         assert np.mean(np.array(pvalues) <= k / 9 + 1e-9) <= k / 9 + 1e-12
 

@@ -65,6 +65,6 @@ def test_both_ways_give_the_same_p_value():
     together = goodness_of_fit_test(x, model, **options)
     alone = goodness_of_fit_test(x, model, kernels=default_stein_kernels, **options)
     assert together.pvalue == alone.pvalue
-    assert together.flips == alone.flips == 199
+    assert together.n_resamples == alone.n_resamples == 199
     split = goodness_of_fit_test(x, model, method=Split(0.5), **options)
     assert 0.0 < split.pvalue <= 1.0

@@ -7,6 +7,7 @@ the data as they are.
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -29,6 +30,7 @@ from nosplit import (
     Linear,
     Split,
     Wald,
+    Wild,
     mean_test,
     plan,
     two_sample_test,
@@ -102,7 +104,7 @@ def test_all_swaps_against_enumeration(method, pairs):
     N = 8 if isinstance(method, Split) and pairs == 1 else 6
     x, y = samples(N, N)
     results = [run(a, b, method, pairs) for a, b in swapped(x, y)]
-    assert results[0].flips == 2 ** (N - 1) - 1  # ε and -ε are one pattern
+    assert results[0].n_resamples == 2 ** (N - 1) - 1  # ε and -ε are one pattern
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
@@ -123,7 +125,7 @@ def test_all_labellings_against_enumeration(method, n, m, pairs):
         pairs = "adjacent"  # a part of two units has no window
     x, y = samples(n, m)
     results = [run(a, b, method, pairs) for a, b in relabelled(x, y)]
-    assert results[0].flips == len(results) - 1 == (80 if m == 8 else 35)
+    assert results[0].n_resamples == len(results) - 1 == (80 if m == 8 else 35)
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
@@ -145,7 +147,7 @@ def test_all_flips_of_rows_against_enumeration(method):
         mean_test(h * np.array(signs)[:, None], **options)
         for signs in product([1.0, -1.0], repeat=8)
     ]
-    assert results[0].flips == 255
+    assert results[0].n_resamples == 255
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
@@ -155,10 +157,10 @@ def test_all_flips_of_rows_against_enumeration(method):
 def test_sampled_draws_converge_to_the_enumeration(method, n, m, total, pairs):
     """p from 1,999 draws is binomial around p from all of them; false alarms: 1e-6 a case."""
     x, y = samples(n, m, seed=4)
-    every = run(x, y, method, pairs, calibration=Exact(flips=total - 1))
-    assert every.flips == total - 1
-    sampled = run(x, y, method, pairs, calibration=Exact(flips=1999), rng=5)
-    assert sampled.flips == 1999
+    every = run(x, y, method, pairs, calibration=Exact(n_resamples=total - 1))
+    assert every.n_resamples == total - 1
+    sampled = run(x, y, method, pairs, calibration=Exact(n_resamples=1999), rng=5)
+    assert sampled.n_resamples == 1999
     hits = round(sampled.pvalue * 2000) - 1
     # Adaptive ranks among the draws themselves: its p is not binomial, but nearly so.
     alarm = 1e-6
@@ -178,7 +180,7 @@ def invariants(n, m, pairs, draws):
     out = []
     for i in range(draws):
         a, b = (x, y) if i == 0 else randomly_drawn(x, y, rng)
-        out.append(run(a, b, "ost", pairs, kernels=None, calibration=Exact(flips=99), rng=7))
+        out.append(run(a, b, "ost", pairs, kernels=None, calibration=Exact(n_resamples=99), rng=7))
     return out
 
 
@@ -207,7 +209,7 @@ def test_kernels_and_covariance_are_invariant(n, m, pairs):
             if hasattr(k, "bandwidth"):
                 assert l.bandwidth == pytest.approx(k.bandwidth, rel=1e-14)
         assert np.max(np.abs(other.cov - first.cov) / np.outer(sd, sd)) < 1e-11
-        for name in ("pairs", "n_pairs", "n_units", "n_used", "flips", "calibration"):
+        for name in ("pairs", "n_pairs", "n_units", "n_used", "n_resamples", "calibration"):
             assert getattr(other, name) == getattr(first, name)
 
 
@@ -412,10 +414,18 @@ def test_evidence_of_each_method_against_the_design():
 # Input --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flips", [0, 18, -1, 99.0, True, "many", None])
-def test_flips_iv(flips):
-    with pytest.raises(InputError, match=r"`flips` must be an int ≥ 19, got "):
-        Exact(flips=flips)
+@pytest.mark.parametrize("n_resamples", [0, 18, -1, 99.0, True, "many", None])
+def test_n_resamples_iv(n_resamples):
+    with pytest.raises(InputError, match=r"`n_resamples` must be an int ≥ 19, got "):
+        Exact(n_resamples=n_resamples)
+
+
+@pytest.mark.parametrize("calibration", [Exact, Wild])
+def test_unknown_words_of_calibrations_iv(calibration):
+    with pytest.raises(TypeError, match=r"takes `n_resamples` alone, got flips\."):
+        calibration(flips=99)
+    assert pickle.loads(pickle.dumps(calibration(99))) == calibration(n_resamples=99)
+    assert Exact(99) != Wild(99)
 
 
 @pytest.mark.parametrize(

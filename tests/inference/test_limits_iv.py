@@ -22,7 +22,9 @@ from nosplit.pairs.pairing import Adjacent, Sketch
 
 
 def test_draws_beyond_memory_iv():
-    with pytest.raises(InputError, match="`flips` must be at most 10,000,000, got 1,000,000,000"):
+    with pytest.raises(
+        InputError, match="`n_resamples` must be at most 10,000,000, got 1,000,000,000"
+    ):
         Exact(10**9)
 
 

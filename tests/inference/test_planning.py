@@ -39,7 +39,7 @@ def test_looking_at_columns_does_not_choose_frequencies():
     """All columns are looked at, however few frequencies there are."""
     ten = plan(n=50_000, p=10)
     assert ten.sketch.frequencies == 64
-    assert ten.nominal_seconds > 1.0 > ten.sizes.seconds(ten.pairing, ten.flips)
+    assert ten.nominal_seconds > 1.0 > ten.sizes.seconds(ten.pairing, ten.n_resamples)
     many = plan(n=50_000, p=30)
     assert many.sketch.frequencies == 16
 

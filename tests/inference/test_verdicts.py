@@ -129,7 +129,7 @@ def test_many_rows_have_no_smallest_pvalue(n, m):
     x, y = np.random.default_rng(0).normal(size=(n, 1)), np.zeros((m, 1)) + np.arange(m)[:, None]
     options = {"kernels": [nosplit.Gaussian(1.0)], "calibration": Exact(99)}
     assert two_sample_test(x, y, **options).smallest_pvalue < 1e-9
-    assert column_tests(x, y, draws=99).smallest_pvalue < 1e-9
+    assert column_tests(x, y, n_resamples=99).smallest_pvalue < 1e-9
 
 
 def test_few_permutations_are_not_too_little_data():

@@ -57,7 +57,7 @@ def test_unequal_sizes_and_exact_calibration_run_whole_tests():
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(40, 1)), rng.normal(size=(25, 1))
     check = nosplit.calibration_check(
-        x, y, kernels="paper1", pairs=2, trials=60, calibration=nosplit.Exact(flips=39)
+        x, y, kernels="paper1", pairs=2, trials=60, calibration=nosplit.Exact(n_resamples=39)
     )
     assert check.pvalues.shape == (60, 1)
     assert check.rate <= stats.binom.isf(1e-5, 60, 0.05) / 60

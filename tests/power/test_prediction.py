@@ -487,7 +487,7 @@ def test_auto_is_what_the_test_would_do():
         how = nosplit.plan(n=n, p=49)
         found = predict_power(few, n=n, trials=200)
         assert found.pairs == how.pairs
-        assert found.calibration == ("exact" if how.flips else "asymptotic")
+        assert found.calibration == ("exact" if how.n_resamples else "asymptotic")
     assert predict_power(GIVEN, n=500).pairs == "linear"
     assert predict_power(GIVEN, n=500).calibration == "asymptotic"
 

@@ -83,7 +83,7 @@ def test_streams():
     for a, b in ((x, y), (x[:, order], y[:, order])):
         acc = TwoSampleAccumulator()
         acc.update(a, b)
-        found.append(acc.result(flips=39))
+        found.append(acc.result(n_resamples=39))
     assert_same(*found)
 
 

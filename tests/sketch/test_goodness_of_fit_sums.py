@@ -207,7 +207,7 @@ def test_given_kernels_methods_and_order():
     options = {"pairs": "sketch", "calibration": Wild(199)}
     result = goodness_of_fit_test(x, normal_score, kernels=Gaussian(1.0), method="best", **options)
     assert result.kernels == (Gaussian(1.0),)
-    assert (result.method, result.flips, result.reject(0.05)) == ("best", 199, True)
+    assert (result.method, result.n_resamples, result.reject(0.05)) == ("best", 199, True)
     assert goodness_of_fit_test(x, normal_score, shuffle=False, **options).reject(0.05)
 
 

@@ -54,7 +54,7 @@ def test_all_swaps_have_uniform_pvalues(law, p, monkeypatch):
     ]
     statistic = np.array([r.statistic for r in results])
     pvalues = np.array([r.pvalue for r in results])
-    assert results[0].flips == 31  # a pattern and its negative are one
+    assert results[0].n_resamples == 31  # a pattern and its negative are one
     expected = (statistic[:, None] <= statistic + 1e-9).mean(axis=1)
     np.testing.assert_allclose(pvalues, expected, atol=1e-12)
     for value in np.unique(pvalues):
@@ -67,7 +67,7 @@ def test_all_labellings_have_uniform_pvalues(law):
     z = TINY[law](np.random.default_rng(5), (7, 2))
     chosen = [np.isin(np.arange(7), c) for c in combinations(range(7), 3)]
     results = [two_sample_test(z[c], z[~c], workers=1) for c in chosen]
-    assert results[0].flips == 34
+    assert results[0].n_resamples == 34
     pvalues = np.array([r.pvalue for r in results])
     for value in np.unique(pvalues):
         assert np.mean(pvalues <= value) <= value + 1e-12

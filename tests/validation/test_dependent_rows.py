@@ -39,7 +39,7 @@ TESTS = {
     "several samples": lambda x, y: (
         nosplit.k_sample_test([x, y, -x], follow_up=False, calibration=Exact(99)).overall
     ),
-    "columns": lambda x, y: nosplit.column_tests(x, y, draws=99),
+    "columns": lambda x, y: nosplit.column_tests(x, y, n_resamples=99),
     "two variables": lambda x, y: independence_test(x, y, calibration=Exact(99)),
     "means": lambda x, y: mean_test(x, symmetric=True),
 }

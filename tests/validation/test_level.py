@@ -68,7 +68,7 @@ def exact_pvalues(x, y, pairs, seed, methods=EXACT):
 def test_shortcut_is_the_public_test(n, m, pairs):
     rng = np.random.default_rng(n)
     x, y = rng.normal(size=(n, 1)), rng.normal(size=(m, 1))
-    options = {"kernels": recipe, "pairs": pairs, "calibration": Exact(flips=FLIPS), "rng": 3}
+    options = {"kernels": recipe, "pairs": pairs, "calibration": Exact(n_resamples=FLIPS), "rng": 3}
     public = [two_sample_test(x, y, method=method, **options).pvalue for method in EXACT]
     np.testing.assert_allclose(list(exact_pvalues(x, y, pairs, 3)), public, rtol=1e-12)
 

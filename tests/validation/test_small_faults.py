@@ -208,7 +208,7 @@ def test_half_line_models_in_streams():
     stream = nosplit.GoodnessOfFitAccumulator(lambda x: 0.2 / x - 1.0)
     stream.update(gamma(1.2).rvs((20_000, 1), random_state=1))
     with pytest.warns(UnsafeAsymptoticsWarning, match="rule the statistics"):
-        stream.result(flips=99)
+        stream.result(n_resamples=99)
 
 
 def test_rare_categories_in_streams_of_two_variables():
@@ -270,7 +270,7 @@ def test_an_archive_without_arrays(tmp_path):
 
 
 def test_more_draws_than_memory_holds():
-    with pytest.raises(nosplit.InputError, match="`flips` must be at most 10,000,000"):
+    with pytest.raises(nosplit.InputError, match="`n_resamples` must be at most 10,000,000"):
         nosplit.Exact(10**9)
 
 

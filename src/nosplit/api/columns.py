@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_alpha, check_flags, check_int, check_rng
+from nosplit._support.checks import Seed, check_alpha, check_flags, check_rng
 from nosplit.api.two_sample import two_sample_test
 from nosplit.api.ways.against_profile import is_profile
 from nosplit.api.ways.columns import MOST_ROWS, Looked, look_at_columns
@@ -15,7 +15,7 @@ from nosplit.designs.asked import check_series
 from nosplit.engines.changes import SomeColumns, changes_in_bins
 from nosplit.engines.columns import rank_columns
 from nosplit.errors import InputError
-from nosplit.inference.calibrations import MOST_DRAWS, Exact
+from nosplit.inference.calibrations import Exact
 from nosplit.inference.change import Change, change_of_pair
 from nosplit.inference.columns.results import ColumnTests, tests_of
 
@@ -31,7 +31,7 @@ def column_tests(
     *,
     alpha: float = 0.05,
     pairs_of_columns: bool = False,
-    draws: int = 1999,
+    n_resamples: int = 1999,
     rng: Seed = 0,
     shuffle: bool = True,
     nan_policy: str = "auto",
@@ -59,8 +59,8 @@ def column_tests(
     pairs_of_columns : bool
         Also test pairs of columns, adjusted together with the columns: a dependence may change
         where no column does. Of more than 20 columns, the 190 pairs that depend most.
-    draws : int
-        Random draws of all columns.
+    n_resamples : int
+        Number of permutations of all columns.
     rng : int or Generator
         Source of the shuffling and the draws.
     shuffle : bool
@@ -97,14 +97,12 @@ def column_tests(
     """
     check_flags(pairs_of_columns=pairs_of_columns, shuffle=shuffle, progress=progress)
     check_alpha(alpha)
-    if check_int(draws, "draws", least=19) > MOST_DRAWS:
-        raise InputError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}.")
+    exact = Exact(n_resamples)
     generator = check_rng(rng)
     if check_series(series) is not False:
         if pairs_of_columns:
             raise InputError("`series` does not go with pairs_of_columns=True.")
         options = {"nan_policy": nan_policy, "columns": columns, "exclude": exclude}
-        exact = Exact(draws)
         result = two_sample_test(
             x, y, series=series, calibration=exact, rng=generator, workers=workers, **options
         )
@@ -119,12 +117,14 @@ def column_tests(
         looked = attempt("raise" if nan_policy == AUTO else nan_policy)
     else:
         looked = by_policy(nan_policy, attempt, generator)
-    return _tests_of_columns(looked, alpha, draws, workers)
+    return _tests_of_columns(looked, alpha, n_resamples, workers)
 
 
-def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | None) -> ColumnTests:
+def _tests_of_columns(
+    seen: Looked, alpha: float, n_resamples: int, workers: int | None
+) -> ColumnTests:
     columns, names = seen.columns, seen.names
-    ranked = rank_columns(columns.look, alpha, draws, workers)
+    ranked = rank_columns(columns.look, alpha, n_resamples, workers)
     pvalues, adjusted = ranked.pvalues, ranked.adjusted
     rows = tests_of(
         [tuple(names[j] for j in which) for which in columns.which],
@@ -143,7 +143,7 @@ def _tests_of_columns(seen: Looked, alpha: float, draws: int, workers: int | Non
     return ColumnTests(
         rows,
         alpha,
-        draws,
+        n_resamples,
         ranked.most,
         "exact",
         seen.n_used,

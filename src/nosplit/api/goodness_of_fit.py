@@ -83,10 +83,10 @@ def goodness_of_fit_test(
         "asymptotic" (closed form), "wild" (random signs of rows, or of the cells of a sketch; right
         in the limit if the score has a finite variance) or "simulate" (samples drawn from the
         model: exact over those draws, when rows are independent and the model has no estimated
-        parameters; `Exact(flips=B)` for B of them). "auto" with a model that can sample: simulate
-        if all pairs fit the budget; else wild, if few rows do not carry the statistic alone; if
-        they do, simulate with fewer pairs. For a score alone: wild, with a warning where few rows
-        carry the statistic.
+        parameters; `Exact(n_resamples=B)` for B of them). "auto" with a model that can sample:
+        simulate if all pairs fit the budget; else wild, if few rows do not carry the statistic
+        alone; if they do, simulate with fewer pairs. For a score alone: wild, with a warning where
+        few rows carry the statistic.
     budget : float
         Nominal seconds of one core that "auto" may spend.
     rng : int or Generator

@@ -35,7 +35,7 @@ def witness_test(
     *,
     estimator: Any = None,
     folds: int = 5,
-    flips: int = 999,
+    n_resamples: int = 999,
     rng: Seed = 0,
     nan_policy: str = "auto",
     columns: Any = None,
@@ -61,10 +61,10 @@ def witness_test(
         default gradient boosting of scikit-learn.
     folds : int
         At least 2.
-    flips : int
-        Random labellings of each fold.
+    n_resamples : int
+        Number of permutations of the labels of each fold.
     rng : int or Generator
-        Source of the folds and the labellings.
+        Source of the folds and the permutations.
     nan_policy : {"auto", "raise", "omit", "indicate"}
         As in `two_sample_test`; an estimator that is given data frames sees what is missing.
     columns, exclude : names of columns, optional
@@ -89,7 +89,10 @@ def witness_test(
     >>> res.reject(0.05), len(res.folds)
     (True, 4)
     """
-    folds, flips = check_int(folds, "folds", least=2), check_int(flips, "flips", least=1)
+    folds, n_resamples = (
+        check_int(folds, "folds", least=2),
+        check_int(n_resamples, "n_resamples", least=1),
+    )
     generator = check_rng(rng)
     x, y = read_if_path(x), read_if_path(y)
 
@@ -109,7 +112,9 @@ def witness_test(
         for size, name in ((n, "x"), (m, "y"))
     ]
     parts = [(a, n + b) for a, b in zip(*dealt, strict=True)]
-    tested = [_test_fold(estimator, rows, parts, k, flips, generator) for k in range(1, folds)]
+    tested = [
+        _test_fold(estimator, rows, parts, k, n_resamples, generator) for k in range(1, folds)
+    ]
     statistic = sum(-f.weight * float(special.ndtri(f.pvalue)) for f in tested)
     return WitnessResult(
         statistic,
@@ -135,7 +140,7 @@ def _test_fold(
     rows: Any,
     parts: list[tuple[Index, Index]],
     k: int,
-    flips: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> WitnessFold:
     """Learn on the folds before fold k, and test it."""
@@ -145,10 +150,10 @@ def _test_fold(
     here = np.concatenate(parts[k])
     ranks = _midranks(row_scores(learned, _taken(rows, here)))
     n, m = (len(side) for side in parts[k])
-    observed, drawn = ranks[:n].sum(), _drawn_sums(ranks, n, flips, rng)
+    observed, drawn = ranks[:n].sum(), _drawn_sums(ranks, n, n_resamples, rng)
     greater, ties = np.count_nonzero(drawn > observed), np.count_nonzero(drawn == observed)
     uniform = 1.0 - rng.random()
-    pvalue = (greater + uniform * (1 + ties)) / (flips + 1)
+    pvalue = (greater + uniform * (1 + ties)) / (n_resamples + 1)
     auc = (observed / 2.0 - n * (n - 1) / 2.0) / (n * m)
     weight = math.sqrt(k / sum(range(len(parts))))
     # Rounding must not make it one: its score would be infinite.
@@ -170,12 +175,12 @@ def _midranks(scores: Array) -> Index:
     return low + high - 1
 
 
-def _drawn_sums(ranks: Index, n: int, flips: int, rng: np.random.Generator) -> Index:
+def _drawn_sums(ranks: Index, n: int, n_resamples: int, rng: np.random.Generator) -> Index:
     """Sums over n ranks picked at random, for each draw."""
     found = []
     step = max(1, DRAWN // len(ranks))
-    for start in range(0, flips, step):
-        count = min(step, flips - start)
+    for start in range(0, n_resamples, step):
+        count = min(step, n_resamples - start)
         places = np.argpartition(rng.random((count, len(ranks)), dtype=np.float32), n - 1, axis=1)
         found.append(ranks[places[:, :n]].sum(axis=1))
     return np.concatenate(found)

@@ -76,8 +76,8 @@ def plan_command(
 def _plan_dict(chosen: Plan, seconds: float) -> dict[str, Any]:
     return {
         "pairs": chosen.pairs,
-        "calibration": chosen.sizes.draws_are if chosen.flips else "asymptotic",
-        "flips": chosen.flips or None,
+        "calibration": chosen.sizes.draws_are if chosen.n_resamples else "asymptotic",
+        "n_resamples": chosen.n_resamples or None,
         "n_units": chosen.n_units,
         "n_pairs": chosen.n_pairs,
         "nominal_seconds": chosen.nominal_seconds,

@@ -123,13 +123,13 @@ def test_design(
         most = min(MOST_PLACES, 2 * plan.pairing.cells)
         places = deal_units(design.starts, design.counts, rng, most)
         left_over = int(np.count_nonzero(places.place[rows.unit] < 0))
-        draws = BlockDraws(places.starts, places.counts, plan.flips, new_key(rng))
+        draws = BlockDraws(places.starts, places.counts, plan.n_resamples, new_key(rng))
         drawn, kernels = _sums_in_places(
             compared, draws, places, plan.pairing, rng, means=design.means
         )
     else:
         left_over = 0
-        draws = BlockDraws(design.starts, design.counts, plan.flips, new_key(rng))
+        draws = BlockDraws(design.starts, design.counts, plan.n_resamples, new_key(rng))
         drawn, kernels = _complete(compared, draws, method)
     if draws.relabellings <= 1.0:
         outcome = one_labelling(drawn, method, plan.pairs)
@@ -157,11 +157,11 @@ def test_samples(
     if isinstance(plan.pairing, Sketch):
         places = _evenly(sizes, plan.pairing.cells, rng)
         counts = np.diff(places.starts)
-        draws = SampleDraws(counts, plan.flips, new_key(rng))
+        draws = SampleDraws(counts, plan.n_resamples, new_key(rng))
         drawn, kernels = _sums_in_places(compared, draws, places, plan.pairing, rng, means=False)
         used = int(np.count_nonzero(places.place >= 0))
     else:
-        draws, used = SampleDraws(sizes, plan.flips, new_key(rng)), rows.n
+        draws, used = SampleDraws(sizes, plan.n_resamples, new_key(rng)), rows.n
         drawn, kernels = _complete(compared, draws, method)
     outcome = replace(_ranked_design(drawn, method, recipe, plan), relabellings=draws.relabellings)
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)

@@ -24,7 +24,7 @@ SMALLER: Mapping[str, Sequence[int]] = {
     "blobs": (100, 250, 500),
 }
 # 199 draws are enough for an exact test at level .05, and cheap.
-_EXACT = Exact(flips=199)
+_EXACT = Exact(n_resamples=199)
 # Nominal seconds of one core for a test by "auto": a tenth of what it takes by itself.
 BUDGET = 0.1
 WAYS: Mapping[str, Mapping[str, Any]] = {

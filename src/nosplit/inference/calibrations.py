@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Never
 
 from nosplit._support.checks import check_int, resolve
 from nosplit.errors import InputError
@@ -26,14 +27,22 @@ SERIES = "series"
 MOST_DRAWS = 10_000_000
 
 
-def _draws(flips: int) -> int:
-    if check_int(flips, "flips", least=19) > MOST_DRAWS:
-        raise InputError(f"`flips` must be at most {MOST_DRAWS:,}, got {flips:,}.")
-    return int(flips)
+@dataclass(frozen=True, init=False)
+class _Resampling:
+    n_resamples: int
+
+    def __init__(self, n_resamples: int = 999, **unknown: Never) -> None:
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__} takes `n_resamples` alone, got {', '.join(unknown)}."
+            )
+        if check_int(n_resamples, "n_resamples", least=19) > MOST_DRAWS:
+            raise InputError(f"`n_resamples` must be at most {MOST_DRAWS:,}, got {n_resamples:,}.")
+        object.__setattr__(self, "n_resamples", int(n_resamples))
 
 
-@dataclass(frozen=True)
-class Exact:
+@dataclass(frozen=True, init=False)
+class Exact(_Resampling):
     """Calibration by random sign flips or label permutations: exact at every sample size.
 
     Exact where rows are independent and the null lets rows change places: x with y between two
@@ -44,45 +53,35 @@ class Exact:
 
     Parameters
     ----------
-    flips : int
-        Number of random draws. All patterns are used instead if there are no more than that.
+    n_resamples : int, default 999
+        Number of random permutations. All of them are used instead if there are no more.
 
     Examples
     --------
-    >>> Exact(flips=1999)
-    Exact(flips=1999)
+    >>> Exact(n_resamples=1999)
+    Exact(n_resamples=1999)
     """
-
-    flips: int = 999
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "flips", _draws(self.flips))
 
 
 WILD = "wild"
 
 
-@dataclass(frozen=True)
-class Wild:
+@dataclass(frozen=True, init=False)
+class Wild(_Resampling):
     """Calibration of a goodness-of-fit test by random signs: the wild bootstrap.
 
     There is no symmetry behind it, so its level is right only in the limit.
 
     Parameters
     ----------
-    flips : int
-        Number of random draws.
+    n_resamples : int, default 999
+        Number of vectors of random signs.
 
     Examples
     --------
-    >>> Wild(flips=1999)
-    Wild(flips=1999)
+    >>> Wild(n_resamples=1999)
+    Wild(n_resamples=1999)
     """
-
-    flips: int = 999
-
-    def __post_init__(self) -> None:
-        Exact(self.flips)  # the same rule
 
 
 SIMULATE = "simulate"

@@ -111,7 +111,7 @@ def to_result(
         n_left_out=n_left_out,
         null=law,
         question=question,
-        flips=None if outcome.draws is None else outcome.draws - 1,
+        n_resamples=None if outcome.draws is None else outcome.draws - 1,
         warnings=tuple(f"{c.__name__}: {text}" for c, text in outcome.caveats),
         columns=columns,
         encoding=encoding,

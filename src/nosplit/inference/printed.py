@@ -92,10 +92,16 @@ def verdict_of(result: TestResult, alpha: float) -> str:
 
 def _draw_notes(result: TestResult, alpha: float) -> list[str]:
     """Say if more permutations could have reached the level."""
-    if result.flips is None or result.smallest_pvalue > alpha or result.flips + 1 >= 1.0 / alpha:
+    if (
+        result.n_resamples is None
+        or result.smallest_pvalue > alpha
+        or result.n_resamples + 1 >= 1.0 / alpha
+    ):
         return []
     needed = math.ceil(1.0 / alpha) - 1
-    return [f"{result.flips:,} permutations cannot give p ≤ {alpha:g}: use {needed:,} or more."]
+    return [
+        f"{result.n_resamples:,} permutations cannot give p ≤ {alpha:g}: use {needed:,} or more."
+    ]
 
 
 def tested(result: TestResult) -> str:
@@ -133,10 +139,10 @@ def _calibration_words(result: TestResult) -> str:
     how = result.calibration
     if how != "exact":
         how = f"{how} calibration"
-    if result.flips is None:
+    if result.n_resamples is None:
         return how
-    least = format_p(-math.log(result.flips + 1))
-    draws = f"{result.flips:,} draws (p ≥ {least})"
+    least = format_p(-math.log(result.n_resamples + 1))
+    draws = f"{result.n_resamples:,} draws (p ≥ {least})"
     if result.calibration != "exact":
         return f"{how}, {draws}"
     if result.design is None:

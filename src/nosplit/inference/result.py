@@ -151,7 +151,7 @@ class TestResult:
     n_left_out: int
     null: Law
     question: Question
-    flips: int | None = None
+    n_resamples: int | None = None
     warnings: tuple[str, ...] = field(default=())
     columns: tuple[str, ...] | None = None
     encoding: Any = None
@@ -169,8 +169,8 @@ class TestResult:
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
         p = math.exp(self.log_pvalue)
-        if self.flips is not None:  # a share of draws, without the rounding of its logarithm
-            return round(p * (self.flips + 1)) / (self.flips + 1)
+        if self.n_resamples is not None:  # a share of draws, without the rounding of its logarithm
+            return round(p * (self.n_resamples + 1)) / (self.n_resamples + 1)
         return max(p, float(np.nextafter(0.0, 1.0)))
 
     def reject(self, alpha: float = 0.05) -> bool:
@@ -218,7 +218,7 @@ class TestResult:
             "method": self.method,
             "pairs": self.pairs,
             "calibration": self.calibration,
-            "flips": self.flips,
+            "n_resamples": self.n_resamples,
             "n_units": self.n_units,
             "n_pairs": self.n_pairs,
             "n_used": self.n_used,
@@ -315,7 +315,10 @@ class TestResult:
                 "This test looked at no single columns. Use nosplit.column_tests(x, y), or a test "
                 "of two samples with default kernels and exact calibration."
             )
-        flips, needed = self.flips or 0, enough_draws(len(self.by_column), check_alpha(alpha))
+        resamples, needed = (
+            self.n_resamples or 0,
+            enough_draws(len(self.by_column), check_alpha(alpha)),
+        )
         few = (
             f"Holm's correction of {len(self.by_column):,} columns needs {needed:,} draws, which "
             "nosplit.column_tests(x, y) takes."
@@ -323,13 +326,13 @@ class TestResult:
         return ColumnTests(
             self._column_rows(),
             alpha,
-            flips,
-            flips,
+            resamples,
+            resamples,
             self.calibration,
             self.n_used,
             self.n_left_out,
             self.warnings,
-            (*self.notes, few) if flips < needed else self.notes,
+            (*self.notes, few) if resamples < needed else self.notes,
             self.reference,
             self.smallest_pvalue,
         )
@@ -343,7 +346,7 @@ class TestResult:
             np.array([c.statistic for c in self.by_column]),
             pvalues,
             adjusted,
-            np.full(len(pvalues), self.flips or 0),
+            np.full(len(pvalues), self.n_resamples or 0),
             [c.change for c in self.by_column],
             [c.separation for c in self.by_column],
         )

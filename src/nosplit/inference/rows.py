@@ -57,7 +57,7 @@ def test_rows(
     parts = split_at(chosen, len(values))
     moments = [Moments.from_values(values[r.start : r.stop]) for r in parts]
     if isinstance(calibration, Exact):
-        signs = Signs(len(values), calibration.flips, rng, products=False)
+        signs = Signs(len(values), calibration.n_resamples, rng, products=False)
         tau = of_parts([_signed_rows(values, r, signs) / np.sqrt(len(r)) for r in parts])
         total = sum_of_parts(moments)
         outcome = exact_outcome(chosen, tau, total.second_moment, total, len(values))
@@ -82,7 +82,7 @@ def _calibrated(
     if calibration == "auto" and can and called_for:
         calibration = CAUTIOUS if few or skew_caveats(skewed, BOOTSTRAP) else BOOTSTRAP
     if calibration in RANKED:
-        flips = RANKED[calibration](values, outcome.method, Exact().flips, rng)
+        flips = RANKED[calibration](values, outcome.method, Exact().n_resamples, rng)
         outcome = replace(outcome, flips=flips, calibration=calibration)
     said = few_rows(len(values), d, allowed_for=outcome.calibration == CAUTIOUS)
     return outcome.noting([*said, *skew_caveats(skewed, outcome.calibration)])

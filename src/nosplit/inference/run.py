@@ -103,7 +103,7 @@ def _run_exact(
     look: Callable[[Any], Seen] | None,
 ) -> Outcome:
     ranges = split_at(method, units.n_units)
-    draws = units.draws(how.flips, rng)
+    draws = units.draws(how.n_resamples, rng)
     with progress_bar(progress, _n_pairs(how, ranges)) as step:
         done = [
             accumulate_draws(units.part(r), how.pairing, draws.of(r), workers=workers, step=step)

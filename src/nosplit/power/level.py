@@ -198,7 +198,9 @@ def calibration_check(
         calibration = "exact" if calibration == ASYMPTOTIC else calibration
     how = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
     merged = np.concatenate([x, y])
-    reuse = null is None and len(x) == len(y) and how.flips == 0 and not isinstance(chosen, Split)
+    reuse = (
+        null is None and len(x) == len(y) and how.n_resamples == 0 and not isinstance(chosen, Split)
+    )
     count = -(-trials // (SIGNS_PER_SPLIT + 1)) if reuse else trials
     options: dict[str, Any] = {
         "kernels": _as_kernels(recipe, merged),

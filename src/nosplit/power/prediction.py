@@ -250,17 +250,17 @@ class _Study:
             method=self.method,
             budget=self.budget,
         )
-        if how.flips and self.alpha * (how.flips + 1) < 1.0:
+        if how.n_resamples and self.alpha * (how.n_resamples + 1) < 1.0:
             raise InputError(
-                f"`alpha` = {self.alpha:g} is below the smallest p-value of {how.flips} draws: the "
-                "test cannot reject. Use Exact(flips=...) with more."
+                f"`alpha` = {self.alpha:g} is below the smallest p-value of {how.n_resamples} "
+                "permutations: the test cannot reject. Use Exact(n_resamples=...) with more."
             )
-        if how.flips and self.alpha < _smallest_p(how):
+        if how.n_resamples and self.alpha < _smallest_p(how):
             raise InputError(
                 f"`n` = {n} is too small for an exact test at level {self.alpha:g}: its smallest "
                 f"p-value is {_smallest_p(how):g}."
             )
-        if not how.flips and how.n_pairs < fewest_pairs(it.d):
+        if not how.n_resamples and how.n_pairs < fewest_pairs(it.d):
             raise InputError(
                 f"`n` = {n} gives {how.n_pairs} pairs, too few for asymptotic calibration with "
                 f"{it.d} kernels, which needs at least {fewest_pairs(it.d)}."
@@ -291,7 +291,7 @@ class _Study:
             alpha=self.alpha,
             method=settle(self.method, how.calibration).name,
             pairs=how.pairs,
-            calibration="exact" if how.flips else ASYMPTOTIC,
+            calibration="exact" if how.n_resamples else ASYMPTOTIC,
             how=found,
             warnings=_warnings(how, self.alternative.d) + self._too_low(how),
         )
@@ -355,7 +355,7 @@ def _warnings(how: Plan, d: int) -> tuple[str, ...]:
             f"{smallest_safe_pairs(d)} are safe)."
         )
     wide = not isinstance(how.pairing, Complete) and width(how.pairing) > math.isqrt(how.n_units)
-    if wide or (not how.flips and width(how.pairing) > safe_window(how.n_units)):
+    if wide or (not how.n_resamples and width(how.pairing) > safe_window(how.n_units)):
         found.append(
             f"Units take part in many pairs for n = {how.n_units}: statistics are skewed, and "
             "power is less certain than the interval says."

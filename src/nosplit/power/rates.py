@@ -79,7 +79,7 @@ def _closed(alternative: Alternative, method: Method, how: Plan, alpha: float) -
     if alternative.d == 1:
         return _one(alternative, method, how, alpha)
     disjoint = overlap(how.pairing, how.n_units) == 0.0
-    if isinstance(method, Wald) and disjoint and not how.flips:
+    if isinstance(method, Wald) and disjoint and not how.n_resamples:
         return _noncentral(alternative, method.whitening, how.n_pairs, alpha)
     return None
 
@@ -120,7 +120,7 @@ def _noncentral(
 
 def _test_cov(alternative: Alternative, how: Plan) -> Array:
     """The test's Σ: centred, or, where it is exact, not (which flips leave alone)."""
-    if not how.flips:
+    if not how.n_resamples:
         return np.asarray(alternative.cov)
     return np.asarray(alternative.cov + np.outer(alternative.mu, alternative.mu))
 
@@ -138,7 +138,7 @@ def _normal(
     cov = _test_cov(alternative, how)
     z = rng.standard_normal((len(parts), trials, alternative.d))
     tau = _stack([alternative.normal(how.pairing, len(r), z[i]) for i, r in enumerate(parts)])
-    if isinstance(method, Adaptive) and how.flips:
+    if isinstance(method, Adaptive) and how.n_resamples:
         flipped = rng.standard_normal((NULL * trials, alternative.d)) @ root(cov)
         return Rate(how=NORMAL, **_share_ranked(method, tau, flipped, cov, alpha))
     return Rate(float(np.mean(method(tau, cov).log_pvalue <= np.log(alpha))), NORMAL)

@@ -183,7 +183,7 @@ def _first_test(
         exclude=options.exclude,
         workers=workers,
     )
-    return result if result.pvalue <= 1.0 / (FIRST.flips + 1) else None
+    return result if result.pvalue <= 1.0 / (FIRST.n_resamples + 1) else None
 
 
 def _failure(

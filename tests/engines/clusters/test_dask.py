@@ -23,7 +23,7 @@ from nosplit import Blocks, Exact, Gaussian, InputError, Laplace, Linear, Sketch
 from nosplit.engines.clusters import dask as engine
 
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
-FEW = {"calibration": Exact(flips=99)}
+FEW = {"calibration": Exact(n_resamples=99)}
 
 
 @pytest.fixture(scope="module")

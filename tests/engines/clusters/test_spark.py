@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 KERNELS = [Gaussian(1.0), Laplace(2.0), Linear()]
-FEW = {"calibration": Exact(flips=99)}
+FEW = {"calibration": Exact(n_resamples=99)}
 
 
 @pytest.fixture

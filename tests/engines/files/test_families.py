@@ -16,7 +16,7 @@ from nosplit.inference.calibrations import Wild
 
 SMALL = nosplit.Sketch(cells=100, frequencies=8)
 FIT = {"pairs": SMALL, "calibration": Wild(99)}
-BOTH = {"pairs": SMALL, "calibration": nosplit.Exact(flips=99)}
+BOTH = {"pairs": SMALL, "calibration": nosplit.Exact(n_resamples=99)}
 
 
 @pytest.fixture(autouse=True)
@@ -219,7 +219,7 @@ def test_profiles_of_files_against_memory(never_whole):
     memory, found = (nosplit.profile(value, **cells) for value in (x, "x.npy"))
     same_profile(found, memory)
     same_profile(nosplit.profile("y.npy", like=found), nosplit.profile(y, like=memory))
-    few = {"calibration": nosplit.Exact(flips=99)}
+    few = {"calibration": nosplit.Exact(n_resamples=99)}
     expected = nosplit.two_sample_test(memory, y, **few)
     assert_same(nosplit.two_sample_test(found, "y.npy", **few), expected)
     np.save("y.npy", y.astype(np.float32))
@@ -242,7 +242,7 @@ def test_profiles_of_tables_in_files_against_memory(policy, never_whole):
     cells = {"frequencies": 4, "rows": 500, "least": 2, "exclude": "wind", "nan_policy": policy}
     memory, found = (nosplit.profile(value, **cells) for value in (x, "x.parquet"))
     same_profile(found, memory)
-    few = {"calibration": nosplit.Exact(flips=99)}
+    few = {"calibration": nosplit.Exact(n_resamples=99)}
     expected = nosplit.two_sample_test(memory, y, **few)
     assert_same(nosplit.two_sample_test(found, "y.parquet", **few), expected)
     write("y.parquet", y.append_column("new", y["warm"]))
@@ -265,7 +265,7 @@ def test_whatever_looks_at_some_rows_says_so(monkeypatch):
     assert (check.to_dict()["rows_seen"], check.to_dict()["rows"]) == (4000, 10_000)
     assert repr(nosplit.pilot("x.npy", "y.npy", kernels="paper1")).endswith("2,000 rows each)")
     res = nosplit.two_sample_test(
-        "x.npy", "y.npy", pairs=SMALL, calibration=nosplit.Exact(flips=99)
+        "x.npy", "y.npy", pairs=SMALL, calibration=nosplit.Exact(n_resamples=99)
     )
     told = nosplit.explain(res, "x.npy", "y.npy")
     assert (told.n_seen, told.n_rows) == (9600, 10_000)

@@ -17,7 +17,7 @@ from nosplit.data.files import csv, npy, parquet, whole
 from nosplit.data.files.opening import open_source
 from nosplit.engines.files import side
 
-FEW = {"calibration": Exact(flips=99), "pairs": "sketch"}
+FEW = {"calibration": Exact(n_resamples=99), "pairs": "sketch"}
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from nosplit.engines.memory import ArraySide
 from nosplit.engines.sides import Sides
 from nosplit.engines.sketching.steps import prepare_sketch, sketch_pair
 
-FEW = {"calibration": Exact(flips=99), "pairs": "sketch"}
+FEW = {"calibration": Exact(n_resamples=99), "pairs": "sketch"}
 KERNELS = (Gaussian(1.0), Laplace(2.0), Linear())
 CLOSED = {"pairs": "adjacent", "calibration": "asymptotic", "kernels": KERNELS, "method": "ost"}
 
@@ -94,7 +94,7 @@ def test_cells_do_not_depend_on_batches_and_workers(large, monkeypatch):
     np.save("x.npy", x)
     write("y.parquet", y)
     options = Options.of(None, None, None, "raise")
-    asked = Asked(options, None, None, Sketch(frequencies=4), Exact(flips=99), 1.0)
+    asked = Asked(options, None, None, Sketch(frequencies=4), Exact(n_resamples=99), 1.0)
 
     def cells(sides):
         sketched = sketch_pair(sides, prepare_sketch(sides, asked, np.random.default_rng(0)))
@@ -279,7 +279,7 @@ def pvalues(x, y, trials):
         rng = np.random.default_rng(seed)
         for name, rows in (("x", x(rng)), ("y", y(rng))):
             np.save(f"{name}.npy", rows)
-        options = {"pairs": Sketch(cells=50, frequencies=2), "calibration": Exact(flips=99)}
+        options = {"pairs": Sketch(cells=50, frequencies=2), "calibration": Exact(n_resamples=99)}
         found.append(nosplit.two_sample_test("x.npy", "y.npy", rng=seed, **options).pvalue)
     return np.array(found)
 

@@ -43,7 +43,7 @@ def fed(acc, start=0, stop=3001, step=3001):
 
 
 def facts(acc):
-    return acc.counts(), acc.result(flips=99).to_dict()
+    return acc.counts(), acc.result(n_resamples=99).to_dict()
 
 
 @pytest.mark.parametrize("make", [fit, both])
@@ -142,8 +142,8 @@ def test_small_changes_are_found_in_streams():
         rows = slice(start, start + 1500)
         one.update(x[rows])
         two.update(x[rows], y[rows])
-    assert one.result(flips=999).pvalue <= 0.005
-    assert two.result(flips=999).pvalue <= 0.005
+    assert one.result(n_resamples=999).pvalue <= 0.005
+    assert two.result(n_resamples=999).pvalue <= 0.005
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
@@ -156,7 +156,7 @@ def test_level(make):
         for _ in range(2):
             x, y = rng.normal(size=(2, 300, 2))
             acc.update(x) if make is fit else acc.update(x, y)
-        hits += acc.result(flips=59).pvalue <= 0.05
+        hits += acc.result(n_resamples=59).pvalue <= 0.05
     assert hits <= stats.binom.isf(1e-4, 60, 0.06)
 
 
@@ -170,8 +170,11 @@ def test_tables_do_not_depend_on_the_batches(tmp_path):
     for start in range(0, 2000, 300):
         parts.update(x[start : start + 300], y[start : start + 300])
     assert facts(parts) == facts(whole)
-    res = whole.result(flips=99)
+    res = whole.result(n_resamples=99)
     assert res.columns == ("age", "city", "income")
     assert res.pvalue <= 0.01
     whole.save(tmp_path / "s.json")
-    assert IndependenceAccumulator.load(tmp_path / "s.json").result(flips=99).pvalue == res.pvalue
+    assert (
+        IndependenceAccumulator.load(tmp_path / "s.json").result(n_resamples=99).pvalue
+        == res.pvalue
+    )

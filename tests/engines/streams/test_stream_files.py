@@ -119,7 +119,7 @@ def test_sketches_that_are_loaded_go_on_as_what_was_saved(options, n, tmp_path):
     for one in (acc, again):
         one.update(X, Y)
     assert again.counts() == acc.counts()
-    assert again.result(flips=99).to_dict() == acc.result(flips=99).to_dict()
+    assert again.result(n_resamples=99).to_dict() == acc.result(n_resamples=99).to_dict()
     again += acc
     again += TwoSampleAccumulator.load(tmp_path / "state")
 

@@ -65,7 +65,7 @@ def assert_equal(one, two):
 def quietly(acc, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NosplitWarning)
-        return acc.result(**{"flips": 99, **options})
+        return acc.result(**{"n_resamples": 99, **options})
 
 
 # The same whatever the batches ------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_tables_in_any_batches():
     assert quietly(early).encoding == fit_encoding(x[:20], y[:20])
     pair = IndependenceAccumulator()
     pair.update(x[:80], y[:80])
-    assert pair.result(flips=19).encoding == (fit_encoding(x[:80]), fit_encoding(y[:80]))
+    assert pair.result(n_resamples=19).encoding == (fit_encoding(x[:80]), fit_encoding(y[:80]))
     early += whole  # rows that wait as they came are put on the scale of the other
     assert early.encoding == whole.encoding
     late = stream(None)
@@ -391,7 +391,7 @@ def test_empty_accumulators_can_be_added_to():
     both = IndependenceAccumulator(encodings=(scales, scales))
     both += IndependenceAccumulator()
     both.update(table(80, 1), table(80, 2))
-    assert both.result(flips=19).encoding == (scales, scales)
+    assert both.result(n_resamples=19).encoding == (scales, scales)
 
 
 def test_an_empty_accumulator_like_another_is_saved(tmp_path):
@@ -488,8 +488,8 @@ def test_update_iv():
     for method, message in ((Split(0.5), "sketch"), ("naive", "sketch"), ("osst", "'ost'")):
         with pytest.raises(InputError, match=message):
             few.result(method)
-    with pytest.raises(InputError, match="`flips`"):
-        few.result(flips=3)
+    with pytest.raises(InputError, match="`n_resamples`"):
+        few.result(n_resamples=3)
     for options in ({"limit": 0}, {"pairs": 5}, {"rng": "x"}, {"kernels": []}):
         with pytest.raises(InputError, match=next(iter(options))):
             TwoSampleAccumulator(**options)

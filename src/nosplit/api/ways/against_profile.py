@@ -72,7 +72,7 @@ def draws_of(method: Method | None, calibration: Exact | str) -> int:
     """Random draws of a test with a profile."""
     LIMITS.check(method, "sketch", calibration)
     kind = resolve_calibration(calibration)
-    return kind.flips if isinstance(kind, Exact) else SKETCH_FLIPS
+    return kind.n_resamples if isinstance(kind, Exact) else SKETCH_FLIPS
 
 
 def policy_of(nan_policy: str, x: Any, y: Any) -> str:

@@ -76,7 +76,7 @@ def pooled_outcome(
         kernels = recipe.fit(rows[spread_out(len(rows), SCALE_ROWS)])
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
-    weights = label_draws(len(x), len(y), how.flips, rng)
+    weights = label_draws(len(x), len(y), how.n_resamples, rng)
     pooled = Pooled(rows, Bank(kernels))
     order = np.argsort(place, kind="stable")
     tau, cov = pooled.under(np.ascontiguousarray(weights[:, order]), workers)

@@ -189,7 +189,7 @@ class VariablesInMemory:
             x.rows,
             y.rows,
             bank,
-            plan.flips,
+            plan.n_resamples,
             rng,
             numbers=numbers,
             workers=n_workers(workers),
@@ -239,4 +239,4 @@ class VariablesInMemory:
 
 def _permutes(plan: Plan) -> bool:
     sizes = plan.sizes
-    return isinstance(sizes, HsicSizes) and sizes.permutes(plan.pairing, plan.flips)
+    return isinstance(sizes, HsicSizes) and sizes.permutes(plan.pairing, plan.n_resamples)

@@ -35,7 +35,7 @@ PairsOfColumns = Annotated[
         "--pairs-of-columns", metavar="", help="Also test whether the dependence of two changed."
     ),
 ]
-Draws = Annotated[int, typer.Option(help="Random draws of all columns.", min=19)]
+Resamples = Annotated[int, typer.Option(help="Number of permutations of all columns.", min=19)]
 Adjust = Annotated[
     str, typer.Option(help="What holds: by max-T, holm or bh.", metavar="NAME", show_default=True)
 ]
@@ -47,7 +47,7 @@ def columns_command(
     alpha: opt.Alpha = 0.05,
     adjust: Adjust = "max-T",
     pairs_of_columns: PairsOfColumns = False,
-    draws: Draws = 1999,
+    n_resamples: Resamples = 1999,
     seed: opt.Seed = 0,
     no_shuffle: opt.NoShuffle = False,
     columns: opt.Columns = None,
@@ -77,7 +77,7 @@ def columns_command(
             y,
             alpha=alpha,
             pairs_of_columns=pairs_of_columns,
-            draws=draws,
+            n_resamples=n_resamples,
             rng=seed,
             shuffle=not no_shuffle,
             nan_policy=nan_policy,

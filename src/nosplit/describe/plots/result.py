@@ -117,7 +117,7 @@ def plot_null(res: TestResult, *, alpha: float = 0.05, ax: Axes | None = None) -
         )
     _mark_statistic(ax, res, low, high)
     ax.set_ylim(bottom=0.0)
-    evidence = res.flips is not None
+    evidence = res.n_resamples is not None
     ax.set_xlabel("evidence" if evidence else "statistic")
     ax.set_ylabel("random draws" if evidence else "density without a difference")
     key_above(ax, across=1)

@@ -46,7 +46,7 @@ def code(res: TestResult, options: Mapping[str, Any], files: tuple[str, str] | N
     if story is not VECTOR:
         keywords["calibration"] = _calibration(res)
         keywords |= {name: repr(value) for name, value in options.items()}
-    if story is MEANS and res.flips is not None:
+    if story is MEANS and res.n_resamples is not None:
         keywords["symmetric"] = "True"
     if story not in (MEANS, VECTOR):
         # Without kernels more is looked at; and simulated samples get kernels of their own scale.
@@ -71,7 +71,7 @@ def _stream_code(res: TestResult, options: Mapping[str, Any]) -> str:
         name: repr(value) for name, value in options.items()
     }
     before = [OWN_KERNELS] if keywords["kernels"] == "kernels" else []
-    result = f"res = acc.result(method={_method(res.method)}, flips={res.flips})"
+    result = f"res = acc.result(method={_method(res.method)}, n_resamples={res.n_resamples})"
     made = ["acc = nosplit.TwoSampleAccumulator(", *_keyword_lines(keywords)]
     return _script(res, [*before, *made, "acc.update(x, y)", result])
 
@@ -154,7 +154,7 @@ def _pairs_code(name: str) -> str:
 
 
 def _calibration(res: TestResult) -> str:
-    if res.flips is None or res.calibration in ("bootstrap", "cautious"):
+    if res.n_resamples is None or res.calibration in ("bootstrap", "cautious"):
         return repr(res.calibration)
     kind = "Wild" if res.calibration == "wild" else "Exact"
-    return f"nosplit.{kind}(flips={res.flips})"
+    return f"nosplit.{kind}(n_resamples={res.n_resamples})"

@@ -229,8 +229,8 @@ _CALIBRATIONS = {
 def calibration_words(res: TestResult) -> str:
     """Describe the origin of the p-value."""
     how, right = _CALIBRATIONS.get(res.calibration, ("", ""))
-    if res.flips is None:
+    if res.n_resamples is None:
         return f"{how} {right}"
-    least = res.pvalue * (res.flips + 1) < 1.5
+    least = res.pvalue * (res.n_resamples + 1) < 1.5
     more = " None did: with more of them the p-value could be smaller." if least else ""
-    return f"{how.format(flips=f'{res.flips:,}')}{more} {right}"
+    return f"{how.format(flips=f'{res.n_resamples:,}')}{more} {right}"

@@ -115,7 +115,7 @@ class SampleTests:
         t ≥ c only if p ≤ t.
         """
         first = self.once(pair)
-        wanted, done = min(DRAWS_A_COMPARISON * comparisons - 1, MOST_DRAWS), first.flips or 0
+        wanted, done = min(DRAWS_A_COMPARISON * comparisons - 1, MOST_DRAWS), first.n_resamples or 0
         if isinstance(self.calibration, Exact) or done >= wanted:
             return first
         if first.pvalue * (done + 1) > FEW:

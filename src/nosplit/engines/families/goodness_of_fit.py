@@ -155,7 +155,7 @@ def sketched_fit(
     sketch = fit_stein_map(*pilot, chosen, frequencies=frequencies, key=new_key(rng))
     sums = rows.sums(SteinTask(sketch, deal, center, spread), workers)
     drawn = stein_statistics(
-        sketch, sums, deal.n_dealt, flips=how.flips, key=new_key(rng), workers=workers
+        sketch, sums, deal.n_dealt, flips=how.n_resamples, key=new_key(rng), workers=workers
     )
     outcome = test_draws(drawn, method, how.pairs)
     found = check_rows(look.neighbours, advice=ADVICE)

@@ -128,7 +128,7 @@ def sketched_independence(
     frequencies = pairing.frequencies or 64
     sketch = map_of(x, y, kernels, frequencies=frequencies, key=new_key(rng))
     sums = fitted.sums(TensorTask(sketch, deal, q, workers))
-    drawn = shift_statistics(sketch, sums, flips=how.flips, key=new_key(rng), workers=workers)
+    drawn = shift_statistics(sketch, sums, flips=how.n_resamples, key=new_key(rng), workers=workers)
     outcome = test_draws(drawn, method, how.pairs)
     encodings = x.encoding, y.encoding
     known = None if encodings == (None, None) else encodings

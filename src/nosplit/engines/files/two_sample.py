@@ -98,7 +98,7 @@ class Opened:
         heads = self._heads()
         if not isinstance(wanted, Sketch | Adjacent):
             plan = replace(asked, pairs="auto").plan(self._sizes(heads, asked.kernels))
-            asked_alike = wanted is None or (wanted == plan.pairing and plan.flips > 0)
+            asked_alike = wanted is None or (wanted == plan.pairing and plan.n_resamples > 0)
             if asked_alike and not isinstance(plan.pairing, Sketch):
                 return None
             LIMITS.check_pairs(asked.pairs)

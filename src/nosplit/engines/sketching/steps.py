@@ -100,7 +100,7 @@ def sketch_test(
     return sketch_result(
         sketch_pair(pair, prepared),
         method=asked.method,
-        flips=prepared.plan.flips,
+        flips=prepared.plan.n_resamples,
         rng=rng,
         n_rows=prepared.n_rows,
         encoding=prepared.task.reader.encoding,

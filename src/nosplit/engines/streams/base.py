@@ -16,10 +16,10 @@ from nosplit.methods import Method
 from nosplit.pairs.moments import Moments
 from nosplit.pairs.pairing import Adjacent, Sketch
 
-__all__ = ["FLIPS", "LIMIT", "Accumulator"]
+__all__ = ["DRAWS", "LIMIT", "Accumulator"]
 
 # Rows of a side that may wait, and random draws of a result.
-LIMIT, FLIPS = 100_000, 9_999
+LIMIT, DRAWS = 100_000, 9_999
 LIMITS = Limits("of a stream", (Sketch(), Adjacent()), closed=True)
 
 
@@ -123,7 +123,7 @@ class Accumulator(ABC):
 
     # -- results -------------------------------------------------------------------------------
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+    def result(self, method: Method | str = "auto", *, n_resamples: int = DRAWS) -> TestResult:
         """Test with what has come so far; the accumulator stays as it is.
 
         Every look is one more chance of a false alarm: a stream that is looked at until it
@@ -134,8 +134,8 @@ class Accumulator(ABC):
         ----------
         method : Method or name
             As in the test of arrays; a split needs the data, and is refused.
-        flips : int
-            Number of random draws of a sketch: p is at least 1 / (flips + 1).
+        n_resamples : int
+            Number of resamples of a sketch: p is at least 1 / (n_resamples + 1).
 
         Returns
         -------

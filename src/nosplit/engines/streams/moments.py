@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from nosplit._support.checks import check_int
 from nosplit._support.types import Array
-from nosplit.engines.streams.base import FLIPS, Accumulator
+from nosplit.engines.streams.base import DRAWS, Accumulator
 from nosplit.engines.streams.saved.as_json import (
     kernels_from_plain,
     kernels_to_plain,
@@ -64,7 +64,7 @@ class MomentsAccumulator(Accumulator):
 
     # -- results -------------------------------------------------------------------------------
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+    def result(self, method: Method | str = "auto", *, n_resamples: int = DRAWS) -> TestResult:
         """Test with what has come so far, by the closed form."""
         state = self._flow.flush(self._state)
         outcome = self._outcome(state, method)

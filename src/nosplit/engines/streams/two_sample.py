@@ -71,7 +71,7 @@ class TwoSampleAccumulator(Accumulator):
     >>> acc = TwoSampleAccumulator()
     >>> for _ in range(20):
     ...     acc.update(rng.normal(size=(100, 2)), 1.3 * rng.normal(size=(100, 2)))
-    >>> res = acc.result(flips=999)
+    >>> res = acc.result(n_resamples=999)
     >>> res.reject(0.05), res.calibration, res.n_used
     (True, 'exact', 4000)
 

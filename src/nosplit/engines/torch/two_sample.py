@@ -286,7 +286,7 @@ def _pooled_outcome(
         kernels = recipe.fit(as_array(rows[some]).astype(np.float64))
     except InputError as error:  # what is wrong with the rows is said of the samples
         raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
-    drawn = label_draws(len(x), len(y), how.flips, rng).astype(np.int8)
+    drawn = label_draws(len(x), len(y), how.n_resamples, rng).astype(np.int8)
     weights = torch.from_numpy(drawn).to(rows.device)
     pooled = TensorPooled(rows, Bank(kernels))
     tau, cov = pooled.under(weights[:, place.argsort(stable=True)])

@@ -82,8 +82,8 @@ def simulate(
     """
     first, tau, cov = _statistics(observed, method, how, workers)
     taus, covs = [tau], [cov]
-    left = how.flips
-    with progress_bar(progress, how.flips) as step:
+    left = how.n_resamples
+    with progress_bar(progress, how.n_resamples) as step:
         while left > 0:
             some = next(samples).first(left)
             _, tau, cov = _statistics(some, method, how, workers)

@@ -60,8 +60,8 @@ class ColumnTest(Described):
         Adjusted for all columns by step-down max-T over the same draws (Westfall and Young).
     holm, bh : float
         Adjusted by Holm, and by Benjamini and Hochberg.
-    draws : int
-        Random draws that `pvalue` is made of.
+    n_resamples : int
+        Permutations on which `pvalue` rests.
     change : Change or None
         What changed, in numbers that do not grow with the number of rows, and in words.
     separation : Separation or None
@@ -75,7 +75,7 @@ class ColumnTest(Described):
     adjusted: float
     holm: float
     bh: float
-    draws: int
+    n_resamples: int
     change: Change | None = None
     separation: Separation | None = None
 
@@ -90,7 +90,7 @@ class ColumnTest(Described):
             "adjusted": self.adjusted,
             "holm": self.holm,
             "bh": self.bh,
-            "draws": self.draws,
+            "n_resamples": self.n_resamples,
             **plain_separation(self.separation),
             **change.to_dict(),
         }
@@ -109,8 +109,8 @@ class ColumnTests:
         One for each column, then one for each pair of columns, if those were asked for.
     alpha : float
         The level that printing is for, and that the draws are enough for.
-    draws, most_draws : int
-        Random draws of all columns, and of those whose p-values are small.
+    n_resamples, most_resamples : int
+        Permutations of all columns, and of those whose p-values are small.
     calibration : str
         "exact", or "series" if blocks of consecutive rows were permuted.
     n_used, n_left_out : int
@@ -125,8 +125,8 @@ class ColumnTests:
 
     rows: tuple[ColumnTest, ...]
     alpha: float
-    draws: int
-    most_draws: int
+    n_resamples: int
+    most_resamples: int
     calibration: str
     n_used: int
     n_left_out: int = 0
@@ -194,8 +194,8 @@ class ColumnTests:
             "columns": [row.to_dict() for row in self.rows],
             "differing": list(self.differing()),
             "alpha": self.alpha,
-            "draws": self.draws,
-            "most_draws": self.most_draws,
+            "n_resamples": self.n_resamples,
+            "most_resamples": self.most_resamples,
             "calibration": self.calibration,
             "n_used": self.n_used,
             "n_left_out": self.n_left_out,
@@ -292,13 +292,13 @@ class ColumnTests:
 
     def _how(self) -> str:
         more = ""
-        if self.most_draws > self.draws:
-            more = f", up to {self.most_draws:,} where p is small"
+        if self.most_resamples > self.n_resamples:
+            more = f", up to {self.most_resamples:,} where p is small"
         how = f"{EXACT_FOR} {'blocks' if self.calibration == SERIES else 'rows'}, "
         left = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         against = f", compared with {self.reference}" if self.reference else ""
         return (
-            f"{how}{self.draws:,} random draws of all columns{more}; "
+            f"{how}{self.n_resamples:,} random draws of all columns{more}; "
             f"{self.n_used:,} rows used{left}{against}"
         )
 

@@ -80,7 +80,7 @@ def choose(
 
 
 def _plan(sizes: Sizes, pairing: Pairing, calibration: Exact | str, reason: str) -> Plan:
-    flips = calibration.flips if isinstance(calibration, Exact) else 0
+    flips = calibration.n_resamples if isinstance(calibration, Exact) else 0
     n_units = sizes.rows_or_units(pairing, flips)
     n_pairs = pairing.n_pairs(n_units)
     seconds = sizes.seconds(pairing, flips) + sizes.besides(pairing, flips)
@@ -100,7 +100,7 @@ def _sketch(sizes: Sizes, wanted: Sketch, kind: Exact | str, budget: float, why:
     exact = kind if isinstance(kind, Exact) else Exact(sizes.sketch_flips)
     counts = (64, 32, 16) if wanted.frequencies is None else (wanted.frequencies,)
     sketches = [Sketch(wanted.cells, count) for count in counts]
-    fitting = (own for own in sketches if sizes.seconds(own, exact.flips) <= budget)
+    fitting = (own for own in sketches if sizes.seconds(own, exact.n_resamples) <= budget)
     return _plan(sizes, next(fitting, sketches[-1]), exact, why)
 
 
@@ -126,7 +126,7 @@ def _exact(sizes: Sizes, kind: Exact, budget: float, smallest: int) -> Plan | No
     complete = _all_pairs_if_cheap(sizes, kind, budget)
     if complete is not None:
         return complete
-    R = _widest(sizes, kind.flips, budget)
+    R = _widest(sizes, kind.n_resamples, budget)
     if smallest > R:
         return None
     return _plan(sizes, Window(R), kind, f"A window of {R} is the widest that fits {budget:g} s.")

@@ -99,7 +99,7 @@ def plan_series(
         raise InputError(
             f'`pairs` must be "auto" or "complete" with series=, got {pairs!r}. Leave it out.'
         )
-    signs = Exact(kind.flips) if isinstance(kind, Wild) else Exact()
+    signs = Exact(kind.n_resamples) if isinstance(kind, Wild) else Exact()
     return choose(sizes, pairs="complete", calibration=signs, method=method)
 
 
@@ -129,8 +129,8 @@ def plan_rows(
     may_simulate = kind == "auto" and sampling and not sketch and not isinstance(method, Naive)
     if may_simulate:
         pairing = wanted or Complete()
-        if drawn.replicate(pairing) * Exact().flips <= budget:
-            why = f"{Exact().flips} samples of the model fit the budget of {budget:g} s."
+        if drawn.replicate(pairing) * Exact().n_resamples <= budget:
+            why = f"{Exact().n_resamples} samples of the model fit the budget of {budget:g} s."
             return _simulated(drawn, pairing, Exact(), method, why), SIMULATE
     if isinstance(kind, Exact):
         if not sampling:
@@ -146,7 +146,7 @@ def plan_rows(
         pairing = wanted or _simulated_pairs(drawn, kind, budget)
         why = "Samples of the model were asked for."
         return _simulated(drawn, pairing, kind, method, why), SIMULATE
-    flips = Exact(kind.flips) if isinstance(kind, Wild) else kind
+    flips = Exact(kind.n_resamples) if isinstance(kind, Wild) else kind
     how = choose(sizes, pairs=pairs, calibration=flips, method=method, budget=budget)
     otherwise = None
     if may_simulate:
@@ -165,7 +165,7 @@ def _simulated(
 
 def _simulated_pairs(sizes: SimulatedSizes, kind: Exact, budget: float) -> Pairing:
     """All pairs if their replicates fit the budget, else the widest window that does."""
-    each = budget / kind.flips
+    each = budget / kind.n_resamples
     if sizes.replicate(Complete()) <= each:
         return Complete()
     spare = each - SECONDS_REPLICATE

@@ -53,9 +53,9 @@ class Plan:
         return pairing_name(self.pairing)
 
     @property
-    def flips(self) -> int:
-        """Number of random draws; 0 for asymptotic calibration."""
-        return self.calibration.flips if isinstance(self.calibration, Exact) else 0
+    def n_resamples(self) -> int:
+        """Number of permutations, or of other resamples; 0 for asymptotic calibration."""
+        return self.calibration.n_resamples if isinstance(self.calibration, Exact) else 0
 
     @property
     def sketch(self) -> Sketch:
@@ -69,7 +69,11 @@ class Plan:
         return self.sizes.whole * self.nominal_seconds * _machine_factor()
 
     def __str__(self) -> str:
-        how = f"{self.sizes.draws_are} ({self.flips:,} draws)" if self.flips else ASYMPTOTIC
+        how = (
+            f"{self.sizes.draws_are} ({self.n_resamples:,} draws)"
+            if self.n_resamples
+            else ASYMPTOTIC
+        )
         if isinstance(self.pairing, Sketch):
             return (
                 f"sketch of all pairs, {how} calibration: {self.n_pairs:,} pairs of "

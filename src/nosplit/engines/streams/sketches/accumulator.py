@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from nosplit._support.checks import check_int, check_rng
 from nosplit.data.tables.encoding import Encoding
-from nosplit.engines.streams.base import FLIPS, Accumulator
+from nosplit.engines.streams.base import DRAWS, Accumulator
 from nosplit.engines.streams.saved.family_json import (
     family_from_plain,
     family_to_plain,
@@ -84,9 +84,9 @@ class SketchingAccumulator(Accumulator):
 
     # -- results -------------------------------------------------------------------------------
 
-    def result(self, method: Method | str = "auto", *, flips: int = FLIPS) -> TestResult:
+    def result(self, method: Method | str = "auto", *, n_resamples: int = DRAWS) -> TestResult:
         """Test with what has come so far; the accumulator stays as it is."""
-        chosen, flips = as_method(method), Exact(flips).flips
+        chosen, flips = as_method(method), Exact(n_resamples).n_resamples
         state = self._flow.flush(self._state)
         if state.blocks is None or state.blocks.n_units < FEWEST:
             raise InputError(
