@@ -66,7 +66,7 @@ SIGNATURES = {
     "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, n_resamples=1999, rng=0, "
     "shuffle=True, nan_policy='auto', columns=None, exclude=None, series=False, workers=None, "
     "progress=False",
-    "goodness_of_fit_test": "x, score, *, kernels=None, method='auto', pairs='auto', "
+    "goodness_of_fit_test": "x, score, *, support=None, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "

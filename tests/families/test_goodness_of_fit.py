@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from scipy.signal import lfilter
+from scipy.stats import binom
 
 from nosplit import (
     Exact,
@@ -232,6 +233,69 @@ def test_simulation_makes_bandwidths_again():
 
 
 # Choices ----------------------------------------------------------------------------------------
+
+
+def gamma_score(x):
+    return 2.0 / x - 1.0  # of a gamma law with shape 3
+
+
+@pytest.mark.parametrize("n", [50, 300])
+def test_level_with_a_declared_support(n):
+    p = [
+        goodness_of_fit_test(
+            np.random.default_rng(seed).gamma(3.0, size=n),
+            gamma_score,
+            support=(0.0, np.inf),
+            rng=seed,
+            workers=1,
+        ).pvalue
+        for seed in range(200)
+    ]
+    assert np.count_nonzero(np.array(p) <= 0.05) <= binom.isf(1e-4, 200, 0.05)
+
+
+def test_a_declared_support_against_a_model():
+    """The same coordinates as those of a model with ends, for functions and for arrays."""
+    rng = np.random.default_rng(3)
+    x = np.column_stack([rng.gamma(3.0, size=80), rng.beta(2.0, 3.0, size=80), rng.normal(size=80)])
+    scores = np.column_stack(
+        [gamma_score(x[:, 0]), 1.0 / x[:, 1] - 2.0 / (1.0 - x[:, 1]), -x[:, 2]]
+    )
+    ends = models.Ends.of_support(([0, 0, -np.inf], [np.inf, 1, np.inf]), x)
+    z, s = ends.on_the_line(x, scores)
+    found = goodness_of_fit_test(
+        x, scores, support=([0, 0, -np.inf], [np.inf, 1, np.inf]), scale=False
+    )
+    assert found.pvalue == goodness_of_fit_test(z, s).pvalue
+    assert np.array_equal(z[:, 2], x[:, 2])
+    alone = goodness_of_fit_test(x[:, 0], gamma_score, support=(0, np.inf))
+    assert alone.pvalue > 0.05
+    assert goodness_of_fit_test(x[:, 0] ** 2, gamma_score, support=(0, np.inf)).reject(0.01)
+    assert goodness_of_fit_test(-x[:, 0], lambda x: -gamma_score(-x), support=(-np.inf, 0)).pvalue
+
+
+@pytest.mark.parametrize("options", [{}, {"series": 5}, {"pairs": "sketch"}])
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
+def test_an_undeclared_support_is_mentioned(options, tmp_path):
+    x = np.random.default_rng(0).gamma(3.0, size=(400, 1))
+    res = goodness_of_fit_test(x, gamma_score, **options)
+    assert sum("declare support=(0, inf)" in w for w in res.warnings) == 1
+    for support in ((0, np.inf), (-np.inf, np.inf)):
+        res = goodness_of_fit_test(x, gamma_score, support=support, **options)
+        assert not any("declare support" in w for w in res.warnings)
+    res = goodness_of_fit_test(x, models.Gamma(3.0), **options)
+    assert not any("declare support" in w for w in res.warnings)
+
+
+@pytest.mark.parametrize("support", [5, (0,), (1, 0), (np.nan, 1), ([0, 0], [1, 1]), "positive"])
+def test_support_iv(support):
+    x = np.random.default_rng(0).gamma(3.0, size=30)
+    with pytest.raises(InputError, match=r"`support` must be a pair \(low, high\)"):
+        goodness_of_fit_test(x, gamma_score, support=support)
+    with pytest.raises(InputError, match="rows where the model's density is zero"):
+        goodness_of_fit_test(x, gamma_score, support=(1.0, np.inf))
+    with pytest.raises(InputError, match="a model declares it as `ends`"):
+        goodness_of_fit_test(x, models.Gamma(3.0), support=(0, np.inf))
 
 
 def test_auto_simulates_small_samples_of_models_and_flips_others():

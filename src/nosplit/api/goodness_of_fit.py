@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from nosplit._support.checks import (
     Seed,
     check_flags,
@@ -23,11 +25,13 @@ from nosplit.designs.asked import (
 )
 from nosplit.engines.devices import fit_on_device, lies_on_device
 from nosplit.engines.files.goodness_of_fit import fit_of_file
+from nosplit.errors import InputError
 from nosplit.families.fitting import SteinKernels
 from nosplit.inference.calibrations import Exact, Wild
 from nosplit.inference.planning.limits import as_method
 from nosplit.inference.result import TestResult
 from nosplit.methods import Method
+from nosplit.models import Model
 from nosplit.models.scores import Score, as_model
 from nosplit.pairs.pairing import Pairing
 
@@ -38,6 +42,7 @@ def goodness_of_fit_test(
     x: Any,
     score: Score,
     *,
+    support: tuple[ArrayLike, ArrayLike] | None = None,
     kernels: SteinKernels = None,
     method: Method | str = "auto",
     pairs: Pairing | str | int = "auto",
@@ -69,6 +74,12 @@ def goodness_of_fit_test(
         ∇ log q of the model: a function from an (n, p) array to an (n, p) array (of NumPy, torch
         or JAX), the (n, p) array of its values at x, a model of `nosplit.models`, or a distribution
         of `scipy.stats` with its parameters set.
+    support : tuple of (low, high), optional
+        Where the density is positive, for a score that is given as a function or an array: two
+        numbers, or two vectors with a number for each column, which may be infinite. A positive
+        variable has ``support=(0, inf)``. The kernels then vanish at finite ends, without which the
+        test rejects true models. By default the density is positive everywhere. Models know their
+        support. A file is read whole.
     kernels : None, Kernel, sequence of them or callable
         Gaussian, IMQ or Matern (nu = 1.5 or 2.5) kernels. By default IMQ and Gaussian kernels
         around the median distance, four of them, or two where random signs of few rows would not
@@ -139,11 +150,16 @@ def goodness_of_fit_test(
         options, kernels, as_method(method), pairs, calibration, budget, shuffle, labels=labels
     )
     in_order = labels.series is not False
+    if support is not None and isinstance(score, Model):
+        raise InputError(
+            "`support` is for scores given as functions or arrays: a model declares it as `ends`, "
+            "as the models in `nosplit.models` and `from_scipy` do."
+        )
     if in_order and device is not None:
         no_series(series, "on a device")
 
     def answer() -> TestResult:
-        if is_path(x) and not in_order:
+        if is_path(x) and not in_order and support is None:
             source = open_source(x)
             found = fit_of_file(
                 source, score, asked, rng=generator, workers=workers, progress=progress
@@ -151,11 +167,12 @@ def goodness_of_fit_test(
             if found is not None:
                 return found
         rows = read_if_path(x)
-        if not in_order and (device is not None or lies_on_device(rows)):
+        on_device = device is not None or lies_on_device(rows)
+        if on_device and not in_order and support is None:
             found = fit_on_device(rows, score, asked, rng=generator, workers=workers, device=device)
             if found is not None:
                 return found
-        sample = ScoredSample.read(rows, score, asked)
+        sample = ScoredSample.read(rows, score, asked, support)
         test = sample.test_series if in_order else sample.test_independent
         return test(generator, workers, progress)
 

@@ -13,11 +13,12 @@ a logistic function between two ends, and of a softplus from one end on: linear 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nosplit._support.types import Array
+from nosplit.errors import InputError
 
 __all__ = ["Ends", "on_the_line"]
 
@@ -31,6 +32,33 @@ class Ends(NamedTuple):
     low: Array
     high: Array
     scale: Array
+
+    @classmethod
+    def of_support(cls, support: Any, x: Array) -> Ends:
+        """The ends of a declared support (low, high), with a scale from the rows x."""
+        try:
+            low, high = (np.broadcast_to(np.asarray(end, float), x.shape[1:]) for end in support)
+        except (TypeError, ValueError):
+            low = high = np.zeros(1)
+        if not np.all(low < high):
+            raise InputError(
+                f"`support` must be a pair (low, high) of numbers, or of {x.shape[1]} numbers each "
+                f"(one for each column), with low < high, got {support!r}."
+            )
+        middle = np.median(x, axis=0)
+        scale = np.minimum(middle - low, high - middle)
+        return cls(low, high, np.where(np.isfinite(scale) & (scale > 0), scale, 1.0))
+
+    def checked(self, x: Array) -> Array:
+        """The rows; an error if any is outside."""
+        outside = np.any((x < self.low) | (x > self.high), axis=1)
+        if outside.any():
+            raise InputError(
+                f"`x` has rows where the model's density is zero ({outside.sum()} of them, the "
+                f"first is row {int(np.argmax(outside))}): such rows refute the model without a "
+                "test."
+            )
+        return x
 
     def inside(self, x: Array) -> Array:
         """Rows moved away from the ends by next to nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from nosplit._support.checks import check_finite, numeric
 from nosplit._support.types import Array
 from nosplit.errors import InputError
+from nosplit.models.ends import Ends
 from nosplit.models.laws import Model
 from nosplit.models.scipy import from_scipy
 
-__all__ = ["Score", "as_model", "check_scores", "scores_of"]
+__all__ = ["OnSupport", "Score", "as_model", "check_scores", "scores_of"]
 
 # Scores whose products have squares that can be added up.
 LARGEST_SCORE = 1e75
@@ -73,6 +75,18 @@ def scores_of(score: Score, x: Array) -> Array:
     check_scores(scores, x.shape)
     check_finite(scores, "score")
     return scores
+
+
+@dataclass(frozen=True, eq=False)
+class OnSupport:
+    """A score that was given without a model, with the declared ends of the support."""
+
+    given: Any
+    ends: Ends
+
+    def score(self, x: Array, /) -> Array:
+        """∇ log q at the rows of x."""
+        return scores_of(self.given, self.ends.inside(self.ends.checked(x)))
 
 
 def check_scores(scores: Any, shape: tuple[int, ...]) -> None:

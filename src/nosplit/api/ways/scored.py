@@ -19,7 +19,12 @@ from nosplit.data.samples import Sample, one_sample, standardised
 from nosplit.data.series import block_length, check_rows
 from nosplit.data.tables.encoding import Encoding
 from nosplit.designs.asked import Asked
-from nosplit.engines.families.goodness_of_fit import ADVICE, ScoredArrays, sketched_fit
+from nosplit.engines.families.goodness_of_fit import (
+    ADVICE,
+    ScoredArrays,
+    sketched_fit,
+    undeclared_support,
+)
 from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
 from nosplit.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit.families.goodness_of_fit import SteinBlocks, SteinUnits
@@ -41,8 +46,8 @@ from nosplit.inference.result import Exchanged, TestResult
 from nosplit.inference.run import run
 from nosplit.kernels.derived.stein import few_stein_kernels
 from nosplit.models import Model, SamplingModel
-from nosplit.models.ends import on_the_line
-from nosplit.models.scores import Score, scores_of
+from nosplit.models.ends import Ends, on_the_line
+from nosplit.models.scores import OnSupport, Score, scores_of
 from nosplit.pairs.dealing import Natural, shuffled
 from nosplit.pairs.pairing import Sketch
 
@@ -79,10 +84,10 @@ class ScoredSample:
     asked: Asked
 
     @classmethod
-    def read(cls, x: Any, score: Score, asked: Asked) -> ScoredSample:
+    def read(cls, x: Any, score: Score, asked: Asked, support: Any = None) -> ScoredSample:
         """Read a sample, and compute the scores at its rows."""
         data, series = one_sample(x, asked.options), asked.labels.series is not False
-        return cls(data, score, *_checked_rows(data, score, series), asked)
+        return cls(data, *_checked_rows(data, score, support, series), asked)
 
     @property
     def sizes(self) -> SteinSizes:
@@ -124,11 +129,15 @@ class ScoredSample:
         self._check_pairs_fit()
         blocks = self._blocks()
         outcome = run(blocks, asked.method, plan, rng, workers, progress)
-        outcome = replace(outcome, calibration=SERIES)
+        outcome = replace(outcome, calibration=SERIES).noting(self._undeclared)
         if not blocks.together:
             outcome = outcome.noting(_doubts_of_blocks(blocks))
         tested = self._tested(outcome, blocks.rows, blocks.n_units, blocks.n_units * blocks.length)
         return self._told(tested, Exchanged("series", _said(blocks, n), "blocks"))
+
+    @property
+    def _undeclared(self) -> list[Caveat]:
+        return undeclared_support(self.model, self.x)
 
     def _check_pairs_fit(self) -> None:
         """Check that the budget allows all pairs of rows."""
@@ -183,7 +192,7 @@ class ScoredSample:
         else:
             outcome = run(units, asked.method, plan, rng, workers, progress)
             outcome = replace(outcome, calibration=kind)
-        caveats = [*doubts, *check_rows(self.x, advice=ADVICE)]
+        caveats = [*doubts, *check_rows(self.x, advice=ADVICE), *self._undeclared]
         outcome = outcome.noting(caveats)
         outcome = outcome.noting(stein_caveats(outcome, units.x.shape[1]))
         return self._told(self._tested(outcome, units, units.n_units, units.n_units))
@@ -199,6 +208,7 @@ class ScoredSample:
             workers,
             scaled=self.data.scaled,
             encoding=self.data.encoding,
+            score=self.model,
         )
 
     def _tested(self, outcome: Outcome, rows: SteinUnits, n_units: int, n_used: int) -> Tested:
@@ -211,8 +221,10 @@ class ScoredSample:
         return tested.result(GOODNESS, len(self.x) + self.data.left_out, names, design)
 
 
-def _checked_rows(data: Sample, score: Score, series: bool) -> tuple[Array, Array]:
-    """Rows in the units of the model, and its scores there."""
+def _checked_rows(
+    data: Sample, score: Score, support: Any, series: bool
+) -> tuple[Score, Array, Array]:
+    """The model, rows in its units, and its scores there."""
     rows = np.ascontiguousarray(check_sample(data.x, "x"), dtype=np.float64)
     if data.left_out and series:
         raise InputError(
@@ -221,11 +233,13 @@ def _checked_rows(data: Sample, score: Score, series: bool) -> tuple[Array, Arra
         )
     if data.left_out and not callable(score) and not isinstance(score, Model):
         score = np.asarray(score)[data.kept]
+    if support is not None:
+        score = OnSupport(score, Ends.of_support(support, rows))
     scores = scores_of(score, rows)
     if len(rows) < 4:
         raise InputError(f"`x` must have at least 4 rows, got {len(rows)}.")
     check_varies(rows, "x")
-    return rows, scores
+    return score, rows, scores
 
 
 def _standardise(x: Array, scores: Array) -> tuple[Array, Array]:

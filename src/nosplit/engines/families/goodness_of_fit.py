@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from nosplit.inference.planning.plan import Plan
 from nosplit.inference.statistics import test_draws
 from nosplit.kernels.derived.stein import BoundedLinear, Constant, SteinBank
 from nosplit.methods import Method
+from nosplit.models.laws import Model
 from nosplit.pairs.dealing import Natural
 from nosplit.sketch.dealing import Deal, deal_of
 from nosplit.sketch.families.goodness_of_fit import SteinMap, fit_stein_map
@@ -32,7 +33,15 @@ from nosplit.sketch.families.goodness_of_fit_sums import (
     stein_statistics,
 )
 
-__all__ = ["ADVICE", "ScoredArrays", "ScoredRows", "SteinTask", "sketched_fit", "too_skewed"]
+__all__ = [
+    "ADVICE",
+    "ScoredArrays",
+    "ScoredRows",
+    "SteinTask",
+    "sketched_fit",
+    "too_skewed",
+    "undeclared_support",
+]
 
 # Share of skewness from which random signs are not trusted: see `cell_skewness`.
 TOO_SKEWED = 0.1
@@ -125,6 +134,7 @@ def sketched_fit(
     *,
     scaled: bool = False,
     encoding: Encoding | None = None,
+    score: Any = None,
 ) -> Tested:
     """Test whether rows of these scores come from their model, by sums of Stein features.
 
@@ -142,6 +152,8 @@ def sketched_fit(
         Whether kernels see columns divided by their spread.
     encoding : Encoding, optional
         How a table became rows, without a scale.
+    score : Score
+        The model or its score, for `undeclared_support`.
     """
     pairing = how.sketch
     deal = deal_of(rows.n, pairing.cells, rng, fewest=1, shuffle=shuffle)
@@ -161,6 +173,7 @@ def sketched_fit(
     found = check_rows(look.neighbours, advice=ADVICE)
     few = few_effective_rows(_effective(all_over, bank, rows.n), rows.n)
     found += few or too_skewed(cell_skewness(sketch, sums))
+    found += undeclared_support(score, look.all_over[0])
     outcome = replace(outcome, calibration=WILD).noting(found)
     if scaled and encoding is not None:
         encoding = encoding.scaled(center, spread)
@@ -204,6 +217,19 @@ def _units(x: Array, scores: Array, bank: SteinBank) -> SteinUnits:
 def _effective(some: Scored, bank: SteinBank, n: int) -> float:
     """Rows that carry the statistic, of n of which these are some."""
     return _units(*some, bank).effective_rows() * n / len(some[0])
+
+
+def undeclared_support(score: Any, x: Array) -> list[Caveat]:
+    """Warn if the score is only a function and the model may end at zero."""
+    positive = np.flatnonzero(np.min(x, axis=0) >= 0.0)
+    if isinstance(score, Model) or not callable(score) or not len(positive):
+        return []
+    text = (
+        f"All values of {len(positive)} of {x.shape[1]} columns of `x` are positive (the first is "
+        f"column {positive[0]}), and a score alone does not say where the density ends. If it ends "
+        "at 0, p may be too small: declare support=(0, inf), or (-inf, inf) if it has no ends."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]
 
 
 def too_skewed(share: float) -> list[Caveat]:

@@ -73,6 +73,7 @@ def fit_of_file(
         workers,
         scaled=asked.options.scale == ROBUST,
         encoding=rows.reader.encoding,
+        score=score,
     )
     names = None if done.encoding is None else done.encoding.names
     return done.result(GOODNESS, rows.n + rows.census.left_out, names)

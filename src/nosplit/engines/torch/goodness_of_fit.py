@@ -62,7 +62,9 @@ def fit_of_tensor(
         shuffled(n, rng)  # in memory, all rows are put in order first: the same draws follow
     with running(place):
         scored = _ScoredTensor(rows, _placed(score, place))
-        done = sketched_fit(scored, asked.kernels, how, asked.method, rng, asked.shuffle, workers)
+        done = sketched_fit(
+            scored, asked.kernels, how, asked.method, rng, asked.shuffle, workers, score=score
+        )
     return done.result(GOODNESS, n)
 
 
