@@ -57,7 +57,7 @@ def two_sample_test(
         "exact" (and "auto"): random swaps of cells.
     budget : float
         Nominal seconds of one core, which buy frequencies.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the dealing, the frequencies and the swaps.
     scale : {"robust", "none"}, bool or None
         Whether numeric columns are standardised, by medians and quartiles of the pilot rows.

@@ -24,8 +24,8 @@ class InputError(ValueError):
     """
 
 
-class FileError(InputError):
-    """A file cannot be read or written, or is not what it should be."""
+class FileError(InputError, OSError):
+    """A file cannot be read or written, or is not what it should be; an `OSError` as well."""
 
 
 class MissingValuesError(InputError):

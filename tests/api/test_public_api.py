@@ -170,6 +170,26 @@ def res(request):
     return result(request.param)
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda rng: two_sample_test(X, SHIFTED, rng=rng, **EXACT),
+        lambda rng: nosplit.goodness_of_fit_test(X, lambda x: -x, rng=rng),
+        lambda rng: nosplit.independence_test(X, Y, rng=rng),
+        lambda rng: mean_test(H, rng=rng),
+        lambda rng: nosplit.column_tests(X, Y, rng=rng, n_resamples=99),
+        lambda rng: nosplit.k_sample_test([X, Y], rng=rng).overall,
+    ],
+)
+def test_fresh_seeds_are_recorded(test):
+    res = test(None)
+    again = test(res.seed)
+    assert res.to_dict() == again.to_dict()
+    assert json.loads(json.dumps(res.to_dict()))["seed"] == res.seed == again.seed
+    assert test(None).seed != res.seed
+    assert test(np.random.default_rng(0)).seed is None
+
+
 ALPHAS = [1e-300, 1e-6, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 0.999]
 
 

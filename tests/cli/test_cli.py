@@ -259,7 +259,7 @@ BAD_CSV = {
     "blank lines": ("\n\n  \n", "is empty."),
     "names only": ("a,b\n", "has column names, but no rows."),
     "one row": ("a,b\n1,2\n", "must have at least 2 rows, got 1."),
-    "an index": (",b\n1,2\n2,3\n", "none for column 1. Is it an index?"),
+    "no name": ("a,,b\n1,2,3\n2,3,4\n", "none for column 2. Is it an index?"),
     "same names": ("a,b,a\n1,2,3\n4,5,6\n", "got 'a' twice."),
     "more columns than names": ("a,b\n1,2,3\n4,5,6\n", "got 2 names and 3 columns."),
     "missing": ("1,2\n2,nan\n3,4\n", "must be finite, got nan at index (1, 1)"),

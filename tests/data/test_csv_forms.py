@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 
 import numpy as np
 import pytest
 
-from nosplit import two_sample_test
+from nosplit import load_accumulator, two_sample_test
 from nosplit.data.files import whole
 from nosplit.data.files.npy import open_npy
 from nosplit.data.files.opening import open_source
-from nosplit.errors import InputError
+from nosplit.errors import FileError, InputError
 
 ROWS = [["name", "size", "when"], ["a b", "1.5", "3"], ["c,d", "-2.25", "4"], ["e;f", "10", "5"]]
 
@@ -99,3 +100,15 @@ def test_archives_of_other_things_iv(tmp_path):
         archive.writestr("notes.txt", "hello")
     with pytest.raises(InputError, match="must hold an array, got something else"):
         open_source(tmp_path / "x.npz")
+
+
+def test_errors_of_files_are_errors_of_the_system_iv(tmp_path):
+    (tmp_path / "damaged.npy").write_bytes(b"no array")
+    for name, message in (("none.csv", "No such file"), ("damaged.npy", "is not a readable")):
+        with pytest.raises(OSError, match=message) as caught:
+            two_sample_test(tmp_path / name, tmp_path / name)
+        assert isinstance(caught.value, FileError)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (type(again), str(again)) == (FileError, str(caught.value))
+    with pytest.raises(OSError, match="must be a file, got a folder"):
+        load_accumulator(tmp_path)

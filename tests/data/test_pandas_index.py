@@ -68,6 +68,19 @@ def test_index_of_a_csv_file(halves, tmp_path, monkeypatch, small):
     assert found.notes == again.notes == ("An index of pandas was left out: 'Unnamed: 0'.",)
 
 
+@pytest.mark.parametrize("small", [0, whole.SMALL])
+def test_any_column_of_a_csv_file_without_a_name_is_left_out(halves, tmp_path, monkeypatch, small):
+    """The index of a part of a table does not count 0, 1, 2, …, and may hold text."""
+    parts, _ = halves
+    files = [tmp_path / f"{i}.csv" for i in range(2)]
+    parts[0].to_csv(files[0])
+    parts[1].set_index(pd.Index([f"row {i}" for i in range(len(parts[1]))])).to_csv(files[1])
+    monkeypatch.setattr(whole, "SMALL", small)
+    res = two_sample_test(*files, kernels="paper2")
+    assert res.columns == ("v",)
+    assert res.notes == ("An index of pandas was left out: 'Unnamed: 0'.",)
+
+
 def test_other_first_columns_of_a_csv_file_stay(tmp_path):
     (tmp_path / "a.csv").write_text("Unnamed: 0,v\n0,1\n2,3\n3,5\n")
     assert open_source(tmp_path / "a.csv").names == ("Unnamed: 0", "v")

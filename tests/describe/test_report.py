@@ -601,7 +601,8 @@ def test_links_are_followed(tmp_path):
         ("/no/such/folder/report.html", "must be in a folder that exists"),
         ("/", "must name a file"),
         ("/dev/stdout", "must be an ordinary file"),
-        ("r" * 300, "cannot be written: File name too long"),
+        ("report.pdf", "must end in .html, as a report is HTML, got 'report.pdf'"),
+        ("r" * 300 + ".html", "cannot be written: File name too long"),
         (3, "must be a path"),
     ],
 )
@@ -738,6 +739,7 @@ def test_other_commands_write_reports(run, command, capsys):
         (["--no-rows"], "`--no-rows` is about a report"),
         (["--report", "no/out.html"], "must be in a folder that exists"),
         (["--report", "."], "must name a file"),
+        (["--report", "r.pdf"], "`--report` must end in .html"),
     ],
 )
 def test_command_iv(run, args, message):

@@ -298,6 +298,12 @@ def test_support_iv(support):
         goodness_of_fit_test(x, models.Gamma(3.0), support=(0, np.inf))
 
 
+def test_samplers_are_no_scores_iv():
+    x = np.random.default_rng(0).normal(size=30)
+    with pytest.raises(InputError, match=r"signature \(n, rng\).*assert_fits"):
+        goodness_of_fit_test(x, lambda n, rng: rng.normal(size=n))
+
+
 def test_auto_simulates_small_samples_of_models_and_flips_others():
     x, _ = sample(40, model=NORMAL)
     assert goodness_of_fit_test(x, NORMAL).calibration == "simulate"

@@ -180,6 +180,7 @@ def test_a_reference_that_is_used_up_says_how_to_go_on():
     monitor = nosplit.Monitor(rng.normal(size=(200, 2)))
     monitor.update(rng.normal(size=(100, 2)))
     left = monitor.reference_left
+    assert f"{left} rows left, one for each new row; `renew` gives more" in str(monitor)
     with pytest.raises(nosplit.InputError, match=r"used up: 60 of its rows.*monitor.renew"):
         monitor.update(rng.normal(size=(100, 2)))
     assert (monitor.reference_left, monitor.n_pairs) == (left, 100)
@@ -201,6 +202,34 @@ def test_batches_and_kinds_of_rows_make_no_difference():
     assert two.n_waiting == 0
     two.update(x, None)
     assert two.n_waiting == 300
+
+
+def test_single_rows():
+    """A dict, or a row of a pandas frame, is one row; a series of the only column is its values."""
+    rng = np.random.default_rng(0)
+    both = pd.DataFrame({"v": rng.normal(size=200), "c": rng.choice(["a", "b"], size=200)})
+    new = both.sample(20, random_state=0).reset_index(drop=True)
+    new.loc[3, "v"] = np.nan
+    new.loc[4, "c"] = None
+    monitors = [nosplit.Monitor(both, rng=1) for _ in range(3)]
+    monitors[0].update(new)
+    for _, row in new.iterrows():
+        monitors[1].update(row)
+        monitors[2].update({**row, "other": 1})
+    assert len({m.log_evidence for m in monitors}) == 1
+    assert [m.n_pairs for m in monitors] == [20] * 3
+    with pytest.raises(nosplit.InputError, match="but lacks 'c'"):
+        monitors[2].update({"v": 1.0})
+    one = nosplit.Monitor(both[["v"]])
+    one.update(new["v"])
+    assert one.n_pairs == 20
+    two = nosplit.Monitor()
+    two.update({"v": 1.0, "t": True}, {"v": 2.0, "t": np.bool_(False)})
+    assert two.n_pairs == 1
+    pairs = nosplit.IndependenceMonitor()
+    for _, row in new.iterrows():
+        pairs.update({"v": row["v"]}, {"c": row["c"]})
+    assert (pairs.n_pairs, pairs.n_waiting) == (10, 0)
 
 
 def test_what_is_missing_is_watched():

@@ -214,8 +214,9 @@ def test_check_alpha_and_rng_iv():
     generator = np.random.default_rng(0)
     assert check.check_rng(generator) is generator
     assert check.check_rng(np.int64(3)).random() == np.random.default_rng(3).random()
-    for rng in (-1, 1.5, None, True, "0", np.random):
-        with pytest.raises(InputError, match=says("`rng`", "int ≥ 0 or a numpy Generator")):
+    assert check.check_rng(None).random() != check.check_rng(None).random()
+    for rng in (-1, 1.5, True, "0", np.random):
+        with pytest.raises(InputError, match=says("`rng`", "int ≥ 0, a numpy Generator or None")):
             check.check_rng(rng)
 
 

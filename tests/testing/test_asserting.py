@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,6 +74,20 @@ def test_tables_are_told_apart_by_column():
     assert "column age: mean" in str(failed.value)
     assert "city" not in str(failed.value)
     assert_same_distribution(x, y, columns="city")
+
+
+def test_failures_show_no_frame_of_the_library():
+    x = np.random.default_rng(0).normal(size=60)
+    checks = [
+        lambda: assert_same_distribution(x, x + 9.0, error=1e-3),
+        lambda: assert_fits(x + 9.0, models.Normal(), error=1e-3),
+        lambda: assert_same_distribution(x[:5], x[:5]),
+    ]
+    for check in checks:
+        with pytest.raises(AssertionError) as failed:
+            check()
+        shown = [entry for entry in failed.traceback if not entry.ishidden(failed)]
+        assert {entry.path.name for entry in shown} == {Path(__file__).name}
 
 
 def test_large_samples_and_files(tmp_path):

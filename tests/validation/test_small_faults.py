@@ -8,6 +8,7 @@ import warnings
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import nosplit
@@ -83,6 +84,16 @@ def test_whole_numbers_that_floats_round():
         two_sample_test(x, x + 5, kernels=[nosplit.Linear()], calibration=Exact(19))
     x = x - 2**60
     two_sample_test(x, x + 5, kernels=[nosplit.Linear()], calibration=Exact(19))
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
+@pytest.mark.parametrize("table", [False, True])
+def test_whole_numbers_that_floats_make_equal_iv(table):
+    x, y = np.full(40, 2**60), np.full(40, 2**60 + 1)
+    if table:
+        x, y = pd.DataFrame({"v": x}), pd.DataFrame({"v": y})
+    with pytest.raises(nosplit.InputError, match="equal once they are rounded to floats"):
+        two_sample_test(x, y)
 
 
 def test_layouts_share_what_is_compiled():

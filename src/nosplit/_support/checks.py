@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,11 +35,13 @@ __all__ = [
     "check_sample",
     "check_varies",
     "check_vector",
+    "constant_and_equal",
     "densified",
     "naming",
     "new_key",
     "repeated",
     "resolve",
+    "seed_of",
 ]
 
 # Samples of more bytes than this are not read for the check alone: see `api/ways/pairs`.
@@ -55,7 +58,7 @@ VARIANCES = (1e-304, 1e304)
 # Standardised statistics whose squares stay in range whatever a covariance of rcond 1e-14 does.
 FARTHEST = 1e140
 
-Seed = int | np.random.Generator
+Seed = int | np.random.Generator | None
 
 
 def resolve(value: T | str, known: Mapping[str, T], name: str) -> T:
@@ -148,6 +151,16 @@ def check_varies(rows: NDArray[Any], name: str) -> None:
     """Check that rows are not all the same."""
     if all_equal(rows, rows[0]):
         raise InputError(f"`{name}` is constant: all rows are the same.")
+
+
+def constant_and_equal(largest: float) -> InputError:
+    """The error for two samples of one and the same value, which is of this size."""
+    if largest > LARGEST_WHOLE:
+        return InputError(
+            "`x` and `y` hold numbers beyond 2⁵³ that are equal once they are rounded to floats. "
+            "Subtract a common offset from both first."
+        )
+    return InputError("`x` and `y` are constant and equal: there is nothing to compare.")
 
 
 def check_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
@@ -317,13 +330,19 @@ def check_budget(budget: float) -> float:
     return float(min(budget, 1e9))
 
 
-def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
-    """A generator from a seed ≥ 0, or the generator itself."""
+def check_rng(rng: Seed) -> np.random.Generator:
+    """A generator from a seed ≥ 0, or from a fresh one for None, or the generator itself."""
+    rng = secrets.randbits(53) if rng is None else rng  # JSON has whole numbers of 53 bits
     if isinstance(rng, np.random.Generator):
         return rng
     if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
         return np.random.default_rng(int(rng))
-    raise InputError(f"`rng` must be an int ≥ 0 or a numpy Generator, got {rng!r}.")
+    raise InputError(f"`rng` must be an int ≥ 0, a numpy Generator or None, got {rng!r}.")
+
+
+def seed_of(rng: Seed, generator: np.random.Generator) -> int | None:
+    """The seed of a generator that `check_rng` made; None if it came from the caller."""
+    return None if rng is generator else int(generator.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
 
 
 def new_key(rng: np.random.Generator) -> int:

@@ -35,6 +35,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], Any])
         _write_new(new, write)
         os.replace(new, target)  # noqa: PTH105 (as tests replace it)
         _tidy(target)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"`{path}` cannot be written: {error.strerror or error}.") from error
     finally:

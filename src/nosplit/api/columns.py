@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_alpha, check_flags, check_rng
+from nosplit._support.checks import Seed, check_alpha, check_flags, check_rng, seed_of
 from nosplit.api.two_sample import two_sample_test
 from nosplit.api.ways.against_profile import is_profile
 from nosplit.api.ways.columns import MOST_ROWS, Looked, look_at_columns
@@ -61,7 +61,7 @@ def column_tests(
         where no column does. Of more than 20 columns, the 190 pairs that depend most.
     n_resamples : int
         Number of permutations of all columns.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling and the draws.
     shuffle : bool
         Deal rows in random order, so that independent rows may come sorted.
@@ -106,7 +106,7 @@ def column_tests(
         result = two_sample_test(
             x, y, series=series, calibration=exact, rng=generator, workers=workers, **options
         )
-        return result.column_tests(alpha)
+        return replace(result.column_tests(alpha), seed=seed_of(rng, generator))
 
     def attempt(policy: str) -> Looked:
         options = Options.of(None, columns, exclude, policy)
@@ -117,7 +117,8 @@ def column_tests(
         looked = attempt("raise" if nan_policy == AUTO else nan_policy)
     else:
         looked = by_policy(nan_policy, attempt, generator)
-    return _tests_of_columns(looked, alpha, n_resamples, workers)
+    tests = _tests_of_columns(looked, alpha, n_resamples, workers)
+    return replace(tests, seed=seed_of(rng, generator))
 
 
 def _tests_of_columns(

@@ -11,6 +11,7 @@ from nosplit._support.checks import (
     Seed,
     check_flags,
     check_rng,
+    seed_of,
 )
 from nosplit.api.ways.scored import ScoredSample
 from nosplit.data.files.opening import is_path, open_source
@@ -100,7 +101,7 @@ def goodness_of_fit_test(
         few rows carry the statistic.
     budget : float
         Nominal seconds of one core that "auto" may spend.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling and the draws.
     shuffle : bool
         Deal rows to units in random order. `False` keeps the order.
@@ -178,4 +179,5 @@ def goodness_of_fit_test(
 
     how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, scale, columns, exclude) and nan_policy == "raise"
-    return replace(answer(), automatic=automatic and not in_order and budget == 1.0)
+    automatic = automatic and not in_order and budget == 1.0
+    return replace(answer(), automatic=automatic, seed=seed_of(rng, generator))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_flags, check_rng
+from nosplit._support.checks import Seed, check_flags, check_rng, seed_of
 from nosplit.api.ways.observations import UNIT_SIZE, VariablesInMemory
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.whole import read_if_path
@@ -74,7 +74,7 @@ def independence_test(
         result says so.
     budget : float
         Nominal seconds of one core that "auto" may spend.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling and the permutations.
     shuffle : bool
         Deal observations to units in random order. `False` keeps the order.
@@ -154,4 +154,5 @@ def independence_test(
     how = kernels, method, pairs, calibration
     automatic = left_to_library(*how, nan_policy, scale, columns, exclude, strata)
     usual = unit_size == UNIT_SIZE and budget == 1.0
-    return replace(answer(), automatic=automatic and usual)
+    seed = seed_of(rng, generator)
+    return replace(answer(), automatic=automatic and usual, seed=seed)

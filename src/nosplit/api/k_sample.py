@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import Seed, check_flags, check_rng, new_key, resolve
+from nosplit._support.checks import Seed, check_flags, check_rng, new_key, resolve, seed_of
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.options import Options, by_policy
 from nosplit.data.several import SeveralSamples, several_samples, split_rows
@@ -106,7 +107,9 @@ def k_sample_test(
     _check_number(len(data.names), first, follow_up)
     named, seed = asked_for(kernels), new_key(generator)
     tests = SampleTests(data, named, chosen, pairs, calibration, budget, workers, seed)
-    return compare_samples(tests, first, follow_up)
+    result = compare_samples(tests, first, follow_up)
+    overall = replace(result.overall, seed=seed_of(rng, generator))
+    return replace(result, overall=overall)
 
 
 def _split(rows: Any, labels: Any, options: Options, policy: str) -> SeveralSamples:

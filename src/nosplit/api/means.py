@@ -15,6 +15,7 @@ from nosplit._support.checks import (
     check_rng,
     check_vector,
     resolve,
+    seed_of,
 )
 from nosplit._support.types import Array
 from nosplit.data.series import block_length, check_rows
@@ -72,7 +73,7 @@ def mean_test(
     series : bool or int, default False
         Whether rows are in time order and depend on their neighbours. Means of blocks of rows then
         take the place of rows; an int sets the length of blocks.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the flips and of the split.
     shuffle : bool
         Whether `Split` takes its parts from shuffled rows.
@@ -118,7 +119,8 @@ def mean_test(
     if declared and outcome.calibration == "exact":
         outcome = replace(outcome, calibration=SERIES)
     n_used = len(values) if rows is values else len(rows) * (len(values) // len(rows))
-    return Tested(outcome, names, len(rows), n_used).result(MEAN, len(values))
+    result = Tested(outcome, names, len(rows), n_used).result(MEAN, len(values))
+    return replace(result, seed=seed_of(rng, generator))
 
 
 def _block_means(values: Array, length: int | None) -> Array:

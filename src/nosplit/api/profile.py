@@ -72,7 +72,7 @@ def profile(
         Fewest rows of a cell. A profile reveals sums over so many rows.
     like : Profile, optional
         Take the recipe of this one, so that both add up. It brings all that is above with it.
-    rng : int or Generator
+    rng : int, Generator or None
         Picks the frequencies, and which rows are dealt to which cell.
     workers : int, optional
         Threads; all cores by default. The profile does not depend on it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nosplit._support.checks import Seed, check_flags, check_rng
+from nosplit._support.checks import Seed, check_flags, check_rng, seed_of
 from nosplit.api.ways.against_profile import policy_of
 from nosplit.api.ways.call import Call, answer
 from nosplit.data.options import Options, by_policy
@@ -84,7 +84,7 @@ def two_sample_test(
         change.
     budget : float
         Nominal seconds of one core that "auto" may spend.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling and the flips.
     shuffle : bool
         Deal rows to units in random order, so that independent rows may come sorted. `False`
@@ -163,4 +163,5 @@ def two_sample_test(
     automatic = left_to_library(
         named, method, pairs, calibration, scale, nan_policy, columns, exclude
     )
-    return replace(result, automatic=automatic and budget == 1.0)
+    seed = seed_of(rng, generator)
+    return replace(result, automatic=automatic and budget == 1.0, seed=seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.checks import Seed, check_int, check_rng
+from nosplit._support.checks import Seed, check_int, check_rng, seed_of
 from nosplit._support.estimators import check_estimator, learned_from, row_scores
 from nosplit._support.lazy import extra, special
 from nosplit._support.types import Array, Index
@@ -63,7 +63,7 @@ def witness_test(
         At least 2.
     n_resamples : int
         Number of permutations of the labels of each fold.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the folds and the permutations.
     nan_policy : {"auto", "raise", "omit", "indicate"}
         As in `two_sample_test`; an estimator that is given data frames sees what is missing.
@@ -123,6 +123,7 @@ def witness_test(
         type(estimator).__name__,
         sum(len(part) for both in dealt for part in both),
         tuple(f"{category.__name__}: {text}" for category, text in caveats),
+        seed_of(rng, generator),
     )
 
 

@@ -63,7 +63,7 @@ def monitor_command(
     """
     for target in (plot, report):
         if target is not None:
-            check_target(target)
+            check_target(target, page=target is report)
     with said_of(reference=ref):
         if Path(state).exists():
             monitor, seen = nosplit.Monitor.load(state, ref, renew=renew), files_seen(state)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import all_equal, check_finite, check_int, check_sample
+from nosplit._support.checks import (
+    LARGEST_WHOLE,
+    all_equal,
+    check_finite,
+    check_int,
+    check_sample,
+    constant_and_equal,
+)
 from nosplit._support.types import Array
 from nosplit.data.files.opening import is_path, open_source
 from nosplit.data.files.source import MOST_COLUMNS
@@ -144,6 +151,11 @@ def two_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Sa
         read = replace(read, kept=[read.kept[0] & read.kept[1]] * 2)
     encoding = read.encoding()
     if encoding.idle:
+        largest = max(
+            np.nanmax(np.abs(raw.values), initial=0.0) for raws in read.samples for raw in raws
+        )
+        if largest > LARGEST_WHOLE:
+            raise constant_and_equal(largest)
         raise InputError(
             "`x` and `y` hold nothing to compare: every column is constant, or holds categories "
             "that are all different."
@@ -231,7 +243,7 @@ def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
     if x.dtype != y.dtype:
         x, y = x.astype(np.float64), y.astype(np.float64)
     if all_equal(x, x[0]) and all_equal(y, x[0]):
-        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
+        raise constant_and_equal(float(np.abs(x[0]).max()))
     return x, y
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_int, check_rng
+from nosplit._support.checks import Seed, check_int, check_rng
 from nosplit.api.ways.against_profile import loaded
 from nosplit.data.files.opening import is_path
 from nosplit.data.files.whole import read_if_path, two_in_memory
@@ -66,7 +66,7 @@ MOST_ROWS = 2000
 
 
 def explain(
-    res: TestResult, x: Any, y: Any, *, rows: int = MOST_ROWS, rng: int | np.random.Generator = 0
+    res: TestResult, x: Any, y: Any, *, rows: int = MOST_ROWS, rng: Seed = 0
 ) -> Explanation:
     """Describe what differs between two samples, as a test has learned it.
 
@@ -80,7 +80,7 @@ def explain(
     rows : int
         Largest number of rows of either sample that `top_rows` looks at, drawn at random; the
         witness function of small samples is made of them, too.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the drawing and of the shuffling of columns.
 
     Returns

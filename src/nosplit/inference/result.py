@@ -128,6 +128,9 @@ class TestResult:
     smallest_pvalue : float
         The smallest p-value that a permutation test of samples of these sizes can have, however
         many permutations are drawn; 0 if there is no such limit.
+    seed : int or None
+        The seed, which `rng=None` draws: ``rng=res.seed`` repeats the test. None if `rng` was a
+        Generator.
     """
 
     # pytest would otherwise take the class for a test.
@@ -164,6 +167,7 @@ class TestResult:
     stream: bool = False
     design: Exchanged | None = None
     smallest_pvalue: float = 0.0
+    seed: int | None = None
 
     @property
     def pvalue(self) -> float:
@@ -246,6 +250,7 @@ class TestResult:
             "distance": None if self.distance is None else asdict(self.distance),
             "reference": self.reference,
             "smallest_pvalue": self.smallest_pvalue,
+            "seed": self.seed,
             "verdict": self.verdict(),
             "design": None if self.design is None else asdict(self.design),
         }
@@ -335,6 +340,7 @@ class TestResult:
             (*self.notes, few) if resamples < needed else self.notes,
             self.reference,
             self.smallest_pvalue,
+            self.seed,
         )
 
     def _column_rows(self) -> tuple[ColumnTest, ...]:

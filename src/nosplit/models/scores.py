@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,6 +107,7 @@ def check_scores(scores: Any, shape: tuple[int, ...]) -> None:
 
 
 def _call(score: Callable[[Any], Any], x: Array) -> Any:
+    check_arguments(score)
     try:
         return score(x)
     except (TypeError, AttributeError):
@@ -113,6 +115,20 @@ def _call(score: Callable[[Any], Any], x: Array) -> Any:
         if torch is None:
             raise
         return score(torch.as_tensor(x))
+
+
+def check_arguments(score: Callable[[Any], Any]) -> None:
+    """Check that a function can be called with rows alone."""
+    try:
+        inspect.signature(score).bind(None)
+    except TypeError:
+        raise InputError(
+            "`score` must be a function of the rows alone, the gradient of the log density, got "
+            f"one with the signature {inspect.signature(score)}. To compare with a sampler, use "
+            "`two_sample_test(x, sampler(n, rng))` or `nosplit.testing.assert_fits(x, sampler)`."
+        ) from None
+    except ValueError:  # compiled functions may have no signature
+        return
 
 
 def _score_array(value: Any) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +18,14 @@ from nosplit.data.options import AUTO, POLICIES, Options
 from nosplit.data.tables.encoding import Column, Encoding
 from nosplit.data.tables.fit_encoding import read_one
 from nosplit.data.tables.frames import CATEGORIES, as_frame, is_table
+from nosplit.data.tables.plain import PlainTable
 from nosplit.errors import InputError
 from nosplit.inference.change import finite_or_none
 from nosplit.monitor.bets.learners import learner_labels
 from nosplit.monitor.bets.wealth import Wealth
 from nosplit.monitor.watch import Watch, WatchPlan
 
-__all__ = ["BaseMonitor", "encoded_rows"]
+__all__ = ["BaseMonitor", "encoded_rows", "one_row"]
 
 NAN_POLICIES = {AUTO: AUTO, **POLICIES}
 GUARANTEES = {name: name for name in ("ever", "rate")}
@@ -292,3 +293,16 @@ def encoded_rows(encoding: Encoding, value: Any, name: str, kept: Any = None) ->
     """Encoded rows, with NaN where a number is missing."""
     columns = tuple(c if c.categorical else replace(c, fill=math.nan) for c in encoding.columns)
     return replace(encoding, columns=columns).encode(value, name, kept)
+
+
+def one_row(value: Any, encoding: Encoding | None) -> Any:
+    """A row given as a dict, or as a pandas Series by names of columns, as a table of one row."""
+    if hasattr(value, "to_dict") and encoding is not None and len(encoding.columns) > 1:
+        is_row = is_table(value) and as_frame(value, "rows").single
+        value = value.to_dict() if is_row else value
+    if not isinstance(value, Mapping):
+        return value
+    columns = {str(name): np.empty(1, dtype=object) for name in value}
+    for name, cell in value.items():
+        columns[str(name)][0] = None if type(cell).__name__ == "NAType" else cell  # pandas.NA
+    return PlainTable(columns)

@@ -13,7 +13,7 @@ from nosplit._support.checks import Seed
 from nosplit._support.types import Array
 from nosplit.data.tables.encoding import Encoding
 from nosplit.errors import InputError
-from nosplit.monitor.base import BaseMonitor, encoded_rows
+from nosplit.monitor.base import BaseMonitor, encoded_rows, one_row
 from nosplit.monitor.explanation import MonitorExplanation
 from nosplit.monitor.watch import Watch
 
@@ -69,8 +69,11 @@ class IndependenceMonitor(BaseMonitor):
     def update(self, x: Any, y: Any) -> None:
         """Take in observations of both variables, as many of each.
 
-        A batch that is refused leaves everything as it was.
+        A batch that is refused leaves everything as it was. A dict, or a Series of pandas with the
+        names of the columns, is one row.
         """
+        known: Sequence[Encoding | None] = self._encodings or (None, None)
+        x, y = (one_row(value, own) for value, own in zip((x, y), known, strict=True))
         encodings = self._encodings or [
             self._schema(value, name) for value, name in ((x, "x"), (y, "y"))
         ]

@@ -13,7 +13,7 @@ from nosplit._support.types import Array
 from nosplit.data.files.whole import read_if_path
 from nosplit.data.tables.frames import as_frame
 from nosplit.errors import InputError
-from nosplit.monitor.base import LIMIT, BaseMonitor, encoded_rows
+from nosplit.monitor.base import LIMIT, BaseMonitor, encoded_rows, one_row
 from nosplit.monitor.explanation import MonitorExplanation
 from nosplit.monitor.queue import ReferenceQueue
 from nosplit.monitor.watch import Watch
@@ -33,9 +33,10 @@ class Monitor(BaseMonitor):
     Parameters
     ----------
     reference : array_like, table or path, optional
-        Rows as they should be. Each is bet on once, in random order; a fifth of them, up to 1,000,
-        is set aside for scales, bins, bandwidths and known categories, and never bet on. Without a
-        reference there are two streams.
+        Rows as they should be. A fifth of them, up to 1,000, is set aside for scales, bins,
+        bandwidths and known categories. Each other row is used once, for one new row, in random
+        order: after as many new rows `update` raises, unless `renew` has given fresh reference
+        rows. Without a reference there are two streams.
     alpha : float
         Of the guarantee "ever": probability that it ever rings without a change, at the most.
     guarantee : {"ever", "rate"}
@@ -57,7 +58,7 @@ class Monitor(BaseMonitor):
     nan_policy : {"auto", "raise", "omit", "indicate"}
         Where values are missing: an error, leave out the row, or watch what is missing too.
         "auto" is "indicate" for tables and "raise" for arrays.
-    rng : int or Generator
+    rng : int, Generator or None
         Picks the frequencies and the order of the reference.
 
     Attributes
@@ -146,10 +147,13 @@ class Monitor(BaseMonitor):
 
         Parameters
         ----------
-        x, y : array_like or table
-            Of two streams, the rows of each, of any number; either may be None. With a reference,
-            the new rows alone.
+        x, y : array_like, table, dict or Series
+            The new rows, if there is a reference; for two streams, the rows of each, of any number,
+            and either may be None. A dict, or a Series of pandas with the names of the columns, is
+            one row.
         """
+        known = None if self._watch is None else self._watch.encoding
+        x, y = one_row(x, known), one_row(y, known)
         if self._queue is not None:
             if y is not None:
                 raise InputError(
@@ -218,7 +222,8 @@ class Monitor(BaseMonitor):
     def _more_lines(self) -> list[str]:
         lines = []
         if self.reference_left is not None:
-            lines.append(f"  reference  {self.reference_left:,} rows left")
+            left = f"{self.reference_left:,} rows left, one for each new row"
+            lines.append(f"  reference  {left}; `renew` gives more")
         if self.alarm is not None:
             lines += self.explain().lines()
         return lines

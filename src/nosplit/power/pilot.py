@@ -62,7 +62,7 @@ def pilot(
         as many rows of the larger are used as the smaller has.
     kernels : as in `two_sample_test`
         The kernels of the planned test; their bandwidths come from the pilot.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling.
     nan_policy, scale, columns, exclude
         As in `two_sample_test`.

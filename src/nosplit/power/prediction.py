@@ -69,7 +69,7 @@ def predict_power(
         that was given, "auto" is linear pairs and the asymptotic calibration.
     trials : int
         Number of simulated tests.
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the simulation.
 
     Returns

@@ -60,7 +60,7 @@ def assert_same_distribution(
         The samples, as in `two_sample_test`.
     error : float
         Probability of a false alarm, at most, in (0, 0.001].
-    rng : int or Generator
+    rng : int, Generator or None
         Source of the shuffling and the draws. The same seed and data give the same outcome.
     columns, exclude, nan_policy, workers
         As in `two_sample_test`.
@@ -75,6 +75,7 @@ def assert_same_distribution(
         ...
     AssertionError: The samples differ: none of 9,999 draws is as extreme...
     """
+    __tracebackhide__ = True  # pytest then shows the caller's line
     generator, error = check_rng(rng), _check_error(error)
 
     def read(policy: str) -> tuple[Any, Any, Options, Samples]:
@@ -123,6 +124,7 @@ def assert_fits(
     >>> rng = np.random.default_rng(1)
     >>> assert_fits(rng.exponential(size=200), lambda n, rng: rng.exponential(size=n))
     """
+    __tracebackhide__ = True  # pytest then shows the caller's line
     generator, error = check_rng(rng), _check_error(error)
     sample = one_sample(read_if_path(x), Options.of(None, columns, exclude, nan_policy))
     rows, draw = check_sample(sample.x, "x"), drawing_from(model)
@@ -159,6 +161,7 @@ def _check_error(error: float) -> float:
 
 def _check_can_fail(n: int, m: int, error: float) -> None:
     """Fail if no difference could be found: an assertion that cannot fail says nothing."""
+    __tracebackhide__ = True
     least = fewest_rows(n, m, error)
     if least is not None:
         raise AssertionError(

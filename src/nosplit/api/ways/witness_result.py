@@ -61,6 +61,8 @@ class WitnessResult:
         Rows of both samples.
     warnings : tuple of str
         What to know before relying on it.
+    seed : int or None
+        The seed; None if `rng` was a Generator.
     """
 
     statistic: float
@@ -69,6 +71,7 @@ class WitnessResult:
     estimator: str
     n_used: int
     warnings: tuple[str, ...] = ()
+    seed: int | None = None
 
     @property
     def pvalue(self) -> float:

@@ -39,8 +39,8 @@ NEWLINE, RETURN = b"\n\r"
 VALUE = 8
 # Largest text that is read without Arrow: its cells then take about 1 GB of memory.
 MAX_PLAIN_MEGABYTES = 50
-# What pandas calls an index without a name in a file, and after reading it.
-UNNAMED = ("", "Unnamed: 0")
+# What pandas calls an index without a name after reading it from a file.
+UNNAMED = "Unnamed: 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class CsvFile:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Name of an index, for messages."""
-        return UNNAMED[1:] if self.index else ()
+        return (UNNAMED,) if self.index else ()
 
     @property
     def n_rows(self) -> int:
@@ -179,15 +179,20 @@ def open_csv(path: str, file: Path, asked: Csv | None = None) -> CsvFile:
     if named and not any(map(str.strip, rest)) and len(head) < BLOCK:
         _check_text(path, head)
         raise InputError(f"`{path}` has column names, but no rows.")
-    index = named and len(cells) > 1 and cells[0] in UNNAMED and _counts_up(rest[:-1], form)
+    index = named and len(cells) > 1 and _is_index(cells[0], rest[:-1], form)
     names = tuple(cells[index:]) if named else None
     if names:
         _check_header(path, names, index)
     return CsvFile(path, file, names, len(cells) - index, number if named else 0, form, index)
 
 
-def _counts_up(lines: Sequence[str], form: Form) -> bool:
-    """Whether the first cells are 0, 1, 2, …; the last line, which may be cut, is left out."""
+def _is_index(name: str, lines: Sequence[str], form: Form) -> bool:
+    """Whether the first column is an index: without a name, or 0, 1, 2, … under "Unnamed: 0".
+
+    The last line may be cut, and is not among these.
+    """
+    if name != UNNAMED:
+        return name == ""
     first = (cells[0] for _, cells in _numbered_lines(lines, form))
     return all(cell == str(i) for i, cell in zip(count(), first, strict=False))
 

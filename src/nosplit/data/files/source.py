@@ -15,7 +15,7 @@ import numpy as np
 from nosplit._support.checks import repeated
 from nosplit._support.lazy import extra
 from nosplit._support.terminal import listed
-from nosplit.errors import InputError
+from nosplit.errors import FileError, InputError
 
 __all__ = [
     "MOST_COLUMNS",
@@ -202,7 +202,7 @@ def reading(file: Path | str, kind: str) -> Iterator[None]:
     except OSError as error:
         if error.errno is None:  # Arrow's word for a damaged file
             raise _unreadable(file, kind, error) from error
-        raise InputError(f"`{file}` cannot be read: {_system(error)}.") from error
+        raise FileError(f"`{file}` cannot be read: {_system(error)}.") from error
     except Exception as error:  # a damaged header raises almost anything, TokenError included
         raise _unreadable(file, kind, error) from error
 
@@ -214,8 +214,8 @@ def _system(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def _unreadable(file: Path | str, kind: str, error: Exception) -> InputError:
+def _unreadable(file: Path | str, kind: str, error: Exception) -> FileError:
     text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     if "allow_pickle" in text or "Python objects" in text:
         text = "it holds pickled Python objects, which are never loaded"
-    return InputError(f"`{file}` is not a readable {kind} file: {text}.")
+    return FileError(f"`{file}` is not a readable {kind} file: {text}.")

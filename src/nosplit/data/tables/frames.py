@@ -369,7 +369,7 @@ def code_of(category: object) -> float:
     (True, False, True)
     """
     match category:
-        case bool():
+        case bool() | np.bool_():
             text = f"boolean {category}"
         case str():
             text = f"text {category}"

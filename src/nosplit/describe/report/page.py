@@ -46,25 +46,27 @@ def _file(name: str) -> str:
     return resources.files("nosplit.describe.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """A path that a file can be written to, as far as one can tell before writing it."""
+def check_target(path: str | os.PathLike[str], *, page: bool = True) -> Path:
+    """A path that a file, or a page, can be written to, as far as one can tell beforehand."""
     try:
         target = Path(path)
     except TypeError as error:
         raise InputError(f"`path` must be a path, got {path!r}.") from error
     try:
-        return _checked_target(target)
+        return _checked_target(target, page)
     except OSError as error:
         raise _unwritable(target, error) from error
 
 
-def _checked_target(target: Path) -> Path:
+def _checked_target(target: Path, page: bool) -> Path:
     if target.absolute().parent in DEVICES:
         raise InputError(f"`path` must be an ordinary file, got {str(target)!r}.")
-    if target.is_symlink():
-        target = target.resolve()  # the file is replaced, and not the link
     if target.is_dir() or not target.name:
         raise InputError(f"`path` must name a file, got the folder {str(target)!r}.")
+    if page and target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"`path` must end in .html, as a report is HTML, got {str(target)!r}.")
+    if target.is_symlink():
+        target = target.resolve()  # the file is replaced, and not the link
     if target.exists() and not target.is_file():
         raise InputError(f"`path` must be an ordinary file, got {str(target)!r}.")
     if not target.parent.is_dir():

@@ -61,7 +61,7 @@ class GoodnessOfFitAccumulator(Accumulator):
     encoding : Encoding, optional
         Which columns of tables are the model's; by default found from the first batch, if that is
         a table. Columns are matched by name, and not scaled.
-    rng : int or Generator
+    rng : int, Generator or None
         Picks the frequencies and the draws.
 
     Examples

@@ -63,7 +63,7 @@ class IndependenceAccumulator(Accumulator):
         How tables become numbers; by default found from the first rows, if those are tables.
     discrete : pair of bool, optional
         Whether x and y name categories; by default as in the first batch.
-    rng : int or Generator
+    rng : int, Generator or None
         Picks the frequencies and the draws.
 
     Examples

@@ -56,7 +56,7 @@ class TwoSampleAccumulator(Accumulator):
     encoding : Encoding, optional
         How tables become numbers. By default the first batch says what the columns hold, if it is
         a table, and the first 500 pairs what their scales are.
-    rng : int or Generator
+    rng : int, Generator or None
         Picks the frequencies and the draws.
 
     Attributes

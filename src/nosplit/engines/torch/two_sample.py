@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
+from nosplit._support.checks import constant_and_equal
 from nosplit._support.tensors import elsewhere, is_tensor
 from nosplit.data.samples import Samples, check_as_many, two_samples
 from nosplit.data.series import check_rows
@@ -145,7 +146,7 @@ def _alike_tensors(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torc
     kind = torch.promote_types(x.dtype, y.dtype)
     x, y = x.to(kind), y.to(kind)
     if bool((y[:4096] == x[0]).all()) and bool((x == x[0]).all()) and bool((y == x[0]).all()):
-        raise InputError("`x` and `y` are constant and equal: there is nothing to compare.")
+        raise constant_and_equal(float(x[0].abs().max()))
     return x, y
 
 

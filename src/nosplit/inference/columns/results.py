@@ -119,7 +119,7 @@ class ColumnTests:
         What to know before relying on it, and what was done to columns without being asked for.
     reference : str or None
         What the sample was compared with, where that was a profile.
-    smallest_pvalue : float
+    smallest_pvalue, seed
         As in `TestResult`.
     """
 
@@ -134,6 +134,7 @@ class ColumnTests:
     notes: tuple[str, ...] = field(default=())
     reference: str | None = None
     smallest_pvalue: float = 0.0
+    seed: int | None = None
 
     # -- columns of the table --------------------------------------------------------------------
 
@@ -203,6 +204,7 @@ class ColumnTests:
             "notes": list(self.notes),
             "reference": self.reference,
             "smallest_pvalue": self.smallest_pvalue,
+            "seed": self.seed,
             "verdict": self.verdict(),
         }
 

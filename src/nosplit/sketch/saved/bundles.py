@@ -80,6 +80,8 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
             raise FileError(f"`{path}` must be a file, got {kind_of(file)}.")
         with file.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             return _read_archive(path, archive, file.stat().st_size)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"`{path}` cannot be read: {error.strerror or error}.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:

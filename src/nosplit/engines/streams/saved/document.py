@@ -76,6 +76,8 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
             raise FileError(f"`{path}` must be a file, got {kind_of(file)}.")
         with file.open("rb") as stream:
             data = stream.read(LARGEST + 1)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"`{path}` cannot be read: {error.strerror or error}.") from error
     if len(data) > LARGEST:
