@@ -24,7 +24,7 @@ class InputError(ValueError):
     """
 
 
-class FileError(InputError, OSError):
+class FileError(OSError, InputError):
     """A file cannot be read or written, or is not what it should be; an `OSError` as well."""
 
 

@@ -8,11 +8,12 @@ are added by a tree. Rows never meet one another, so they never move.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any
 
-from nosplit._support.checks import Seed, check_rng
+from nosplit._support.checks import Seed, check_rng, seed_of
 from nosplit.data.options import Options, by_policy
 from nosplit.designs.asked import Asked
 from nosplit.engines.sketching.steps import sketch_test
@@ -64,7 +65,8 @@ def cluster_test(
         asked = Asked(options, kernels, chosen, pairs, calibration, budget)
         return sketch_test(pair, asked, rng=generator)
 
-    return by_policy(nan_policy, attempt, generator)
+    result = by_policy(nan_policy, attempt, generator)
+    return replace(result, seed=seed_of(rng, generator))
 
 
 def total(parts: Sequence[CellSums]) -> CellSums:
