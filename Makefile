@@ -15,8 +15,8 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 # Public functions, tables, the command line and reports: what touches the packages we depend on.
 # It takes less than two minutes on two cores, compilation included.
 OLDEST_TESTS := tests/api/test_public_api.py tests/api/test_api_iv.py \
-  tests/cli/test_cli.py tests/cli/test_json.py tests/data/test_series.py tests/data/test_tables.py \
-  tests/describe/test_report.py
+  tests/old/cli/test_cli.py tests/old/cli/test_json.py tests/data/test_series.py tests/data/test_tables.py \
+  tests/old/describe/test_report.py
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test pytest test-oldest test-gpu lint format docs browser bench bench-power fuzz clean clean-cache
@@ -68,7 +68,7 @@ test-oldest: $(OLDEST)/.stamp ## a selection of the tests, with the oldest versi
 	  -W "ignore:'click:DeprecationWarning" $(OLDEST_TESTS)
 
 test-gpu: ## the tests that need a CUDA device, and the benchmarks on it, by the python3 that has PyTorch
-	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/engines/tensors
+	PYTHONPATH=src:tests python3 -m pytest -q -p no:cacheprovider tests/old/engines/tensors
 	PYTHONPATH=src python3 -m benchmarks.gpu
 
 lint: venv ## ruff, mypy and the import contract

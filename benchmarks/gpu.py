@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from nosplit import Exact, Gaussian, Laplace, Sketch, two_sample_test
+from nosplit import Exact, Sketch, two_sample_test
+from nosplit.kernels import Gaussian, Laplace
 
 
 def rows(n: int, p: int, scale: float = 1.0, seed: int = 0) -> torch.Tensor:

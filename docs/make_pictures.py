@@ -111,7 +111,7 @@ def draw_learning() -> None:
     problem, trials, n = nosplit.datasets.DiffVar(), 400, 500
     ways = {
         "as if nothing\nwas learned": "naive",
-        "split in\nhalves": nosplit.Split(0.5),
+        "split in\nhalves": nosplit.methods.Split(0.5),
         "nosplit": "ost",
     }
     options = {"kernels": "paper6", "pairs": 2, "calibration": "asymptotic"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nosplit.cli import main
+from nosplit._old.cli import main
 
 FENCE = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ nosplit (.*)\n((?:[^$\n].*\n|\n)*)", re.MULTILINE)

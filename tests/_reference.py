@@ -11,19 +11,16 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import binom
 
+from nosplit.core.pairings import Adjacent, Blocks, Complete, LinearPairs, Window
 from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern, Polynomial, Sum
-from nosplit.pairs.pairing import Adjacent, Blocks, Complete, LinearPairs, Window
 
 __all__ = [
     "at_most",
-    "averaged_second_moment",
     "differences",
     "kernel_matrices",
     "kernel_matrix",
-    "observed_weights",
     "pair_values",
     "pairs_of",
-    "unit_rows",
     "within",
 ]
 
@@ -75,23 +72,7 @@ def kernel_matrix(kernel, a, b):
     raise AssertionError(kernel)
 
 
-# Units of unequal sizes ---------------------------------------------------------------------------
-
-
-def unit_rows(n, m):
-    """For every unit, its rows of x and its rows of y: each sample dealt out evenly, 16 at most."""
-    N = min(n, m)
-    x, y = ([min(size, 16 * N) * i // N for i in range(N + 1)] for size in (n, m))
-    return [(range(x[i], x[i + 1]), range(y[i], y[i + 1])) for i in range(N)]
-
-
-def observed_weights(n, m):
-    """Weights 1/a of the rows of x and -1/b of those of y in each unit, (N, n + m)."""
-    W = np.zeros((min(n, m), n + m))
-    for w, (x, y) in zip(W, unit_rows(n, m), strict=True):
-        w[list(x)] = 1 / len(x)
-        w[[n + j for j in y]] = -1 / len(y)
-    return W
+# Values -------------------------------------------------------------------------------------------
 
 
 def kernel_matrices(kernels, x, y):
@@ -100,29 +81,11 @@ def kernel_matrices(kernels, x, y):
     return np.array([kernel_matrix(k, z, z) for k in kernels])
 
 
-def pair_values(K, weights, pairs):
-    """h = w'Kw for the given pairs of units with weights (N, n + m), as (d, M)."""
-    W = weights.astype(K.dtype)
-    return np.array([(W @ k @ W.T)[pairs[:, 0], pairs[:, 1]] for k in K])
-
-
-def averaged_second_moment(K, n, m, pairs):
-    """Mean over pairs of hh', averaged over all labellings: γγ' ⟨J K_u J, J K_v J⟩."""
-    units = unit_rows(n, m)
-
-    def rows_and_gamma(unit):
-        own = [*units[unit][0], *(n + j for j in units[unit][1])]
-        a, b = (len(side) for side in units[unit])
-        return own, (1 / a + 1 / b) / (a + b - 1)
-
-    total = 0
-    for i, j in pairs:
-        (left, g), (right, f) = rows_and_gamma(i), rows_and_gamma(j)
-        block = K[:, left][:, :, right]
-        block = block - block.mean(axis=1, keepdims=True)
-        block = block - block.mean(axis=2, keepdims=True)
-        total = total + g * f * np.tensordot(block, block, axes=([1, 2], [1, 2]))
-    return total / len(pairs)
+def pair_values(K, pairs):
+    """h of the given pairs of units (x_i, y_i), from kernel values of x and then y, as (d, M)."""
+    N = K.shape[1] // 2
+    a, b = pairs.T
+    return (K[:, a, b] + K[:, N + a, N + b]) - (K[:, a, N + b] + K[:, N + a, b])
 
 
 # Comparisons --------------------------------------------------------------------------------------

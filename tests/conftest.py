@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from nosplit.cli import main
+from nosplit._old.cli import main
 
 # Their tests share a cluster, a built site or a study, which takes longer to make than they take.
 TOGETHER = {

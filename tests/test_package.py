@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import nosplit
-from nosplit._support.lazy import extra
+from nosplit._lazy import extra
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,8 +32,8 @@ def test_wheel_ships_data_types_and_licences(wheel):
         "nosplit/py.typed",
         "nosplit/datasets/mnist_7x7.npz",
         "nosplit/datasets/LICENSE-MNIST",
-        "nosplit/describe/report/style.css",
-        "nosplit/describe/report/template.html",
+        "nosplit/_old/describe/report/style.css",
+        "nosplit/_old/describe/report/template.html",
         f"{info}/licenses/LICENSE",
         f"{info}/licenses/src/nosplit/datasets/LICENSE-MNIST",
     } <= names
@@ -73,7 +73,7 @@ def test_names_lie_where_the_package_looks_for_them():
     (block,) = (n for n in tree.body if isinstance(n, ast.If) and isinstance(n.test, ast.Name))
     seen = {a.name: f.module for f in block.body if isinstance(f, ast.ImportFrom) for a in f.names}
     homes = {name: f"nosplit.{home}" for name, home in nosplit._HOME_OF.items()}
-    doors = {name: "nosplit" for name in seen if name in nosplit._DOORS}
+    doors = dict.fromkeys(nosplit._MODULES, "nosplit")
     assert seen == homes | doors
     assert set(seen) | {"__version__"} == set(nosplit.__all__) | {"__version__"}
     assert set(nosplit.__all__) <= set(dir(nosplit))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from nosplit.cli.commands import app
+from nosplit._old.cli.commands import app
 
 yaml = pytest.importorskip("yaml")
 PAGE = (Path(__file__).parent.parent / "docs" / "guide" / "pipelines.md").read_text("utf-8")

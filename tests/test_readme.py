@@ -9,8 +9,8 @@ from pathlib import Path
 
 import _examples
 import nosplit
+from nosplit.core.pairings import PAIRINGS
 from nosplit.methods import METHODS
-from nosplit.pairs.pairing import PAIRINGS
 
 README = Path(__file__).parent.parent / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -11,7 +11,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.common.independence_problems import PROBLEMS
-from nosplit import Gaussian, Laplace, Linear, independence_test
+from nosplit import independence_test
+from nosplit.kernels import Gaussian, Laplace, Linear
 
 LINEAR = [(Linear(), Linear())]
 

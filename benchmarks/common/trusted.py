@@ -31,7 +31,7 @@ def check_rule() -> None:
             nosplit.two_sample_test(
                 x[:n], y[:n], kernels="paper1", pairs=pairs, calibration="asymptotic", workers=1
             )
-        return any(issubclass(w.category, nosplit.UnsafeAsymptoticsWarning) for w in caught)
+        return any(issubclass(w.category, nosplit.errors.UnsafeAsymptoticsWarning) for w in caught)
 
     wide, few = widest_window(2500), 2 * PAIRS_A_KERNEL
     found = warns(2500, wide), warns(2500, wide + 1), warns(few, "linear"), warns(few - 2, "linear")

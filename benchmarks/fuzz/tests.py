@@ -12,7 +12,16 @@ import nosplit
 from benchmarks.fuzz import data
 from benchmarks.fuzz.checks import Finding, call, check, check_same
 
-METHODS = ("auto", "ost", "wald", "best", "nonnegative", "adaptive", nosplit.Split(0.5), "naive")
+METHODS = (
+    "auto",
+    "ost",
+    "wald",
+    "best",
+    "nonnegative",
+    "adaptive",
+    nosplit.methods.Split(0.5),
+    "naive",
+)
 PAIRS = ("auto", "auto", "linear", "adjacent", 1, 3, "complete", nosplit.Blocks(4))
 CALIBRATIONS = ("auto", nosplit.Exact(19), nosplit.Exact(19), nosplit.Exact(39), "asymptotic")
 KERNELS: tuple[Any, ...] = (
@@ -20,13 +29,13 @@ KERNELS: tuple[Any, ...] = (
     None,
     None,
     "paper6",
-    [nosplit.Gaussian(1.0)],
-    [nosplit.Linear(), nosplit.Polynomial(2, 1.0)],
-    [nosplit.Gaussian(1e-80), nosplit.Gaussian(1e80)],
-    [nosplit.IMQ(1.0), nosplit.Laplace(2.0), nosplit.Matern(1.0, nu=1.5)],
-    [nosplit.Gaussian(1.0) + nosplit.Linear(), 2.0 * nosplit.Laplace(1.0)],
-    [nosplit.Gaussian(1.0), nosplit.Gaussian(1.0)],
-    nosplit.Spectral(nosplit.Gaussian(1.0), 0.1),
+    [nosplit.kernels.Gaussian(1.0)],
+    [nosplit.kernels.Linear(), nosplit.kernels.Polynomial(2, 1.0)],
+    [nosplit.kernels.Gaussian(1e-80), nosplit.kernels.Gaussian(1e80)],
+    [nosplit.kernels.IMQ(1.0), nosplit.kernels.Laplace(2.0), nosplit.kernels.Matern(1.0, nu=1.5)],
+    [nosplit.kernels.Gaussian(1.0) + nosplit.kernels.Linear(), 2.0 * nosplit.kernels.Laplace(1.0)],
+    [nosplit.kernels.Gaussian(1.0), nosplit.kernels.Gaussian(1.0)],
+    nosplit.kernels.Spectral(nosplit.kernels.Gaussian(1.0), 0.1),
 )
 
 
@@ -141,9 +150,7 @@ def orbits(rng: np.random.Generator) -> int:
     options = {
         "kernels": _pick(rng, KERNELS[3:]),
         "method": _pick(rng, METHODS[:6]),
-        "pairs": _pick(rng, ("complete", "complete", "linear", 1)),
-        "calibration": nosplit.Exact(999),
-        "shuffle": False,
+        "paired": True,
     }
     found = []
     for swapped in itertools.product((False, True), repeat=3):

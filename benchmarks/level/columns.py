@@ -23,7 +23,7 @@ def trial(kind: str, changed: int, k: int, n: int, draws: int, seed: int) -> Cou
     x, y = sample(rng, n, k, kind), sample(rng, n, k, kind, changed)
     tests = nosplit.column_tests(x, y, n_resamples=draws, rng=seed, workers=1)
     true = set(map(str, range(changed)))
-    return Counter({way: int(bool(set(tests.differing(method=way)) - true)) for way in WAYS})
+    return Counter({way: int(bool(set(tests.differing(adjustment=way)) - true)) for way in WAYS})
 
 
 def main() -> None:

@@ -30,7 +30,8 @@ from scipy.stats import beta
 
 from benchmarks.common.pages import fine_share, table
 from benchmarks.level.cells import Cell, cells
-from nosplit import InputError, NotATestWarning, UnsafeAsymptoticsWarning
+from nosplit import InputError
+from nosplit.errors import NotATestWarning, UnsafeAsymptoticsWarning
 
 LEVELS = (0.05, 0.01, 0.001)
 DOUBTS = (UnsafeAsymptoticsWarning, NotATestWarning)

@@ -194,7 +194,9 @@ TESTS_OF_TWO = {
     "two_sample, groups": _groups,
     "k_sample, default": _several,
     "columns, default": _columns,
-    "witness, means": lambda x, y, seed: nosplit.witness_test(x, y, estimator=_Means(), rng=seed),
+    "witness, means": lambda x, y, seed: nosplit.classifier_test(
+        x, y, estimator=_Means(), rng=seed
+    ),
     "independence, default": lambda x, y, seed: nosplit.independence_test(
         x, y, rng=seed, workers=1
     ),

@@ -28,7 +28,7 @@ def pvalues(pair: Pair) -> dict[str, float]:
         "two samples": nosplit.two_sample_test(x, y).pvalue,
         "k samples": nosplit.k_sample_test([x, y]).pvalue,
         "columns": float(nosplit.column_tests(x, y).adjusted.min()),
-        "classifier": nosplit.witness_test(x, y).pvalue,
+        "classifier": nosplit.classifier_test(x, y).pvalue,
     }
 
 

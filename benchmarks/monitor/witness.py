@@ -86,7 +86,7 @@ def main() -> None:
                 rng = np.random.default_rng([seed, n])
                 x, y = problem(rng, n)
                 found += (
-                    nosplit.witness_test(x, y, rng=seed).pvalue <= 0.05,
+                    nosplit.classifier_test(x, y, rng=seed).pvalue <= 0.05,
                     halves(x, y, rng) <= 0.05,
                     nosplit.two_sample_test(x, y, rng=seed).pvalue <= 0.05,
                 )

@@ -29,7 +29,7 @@ def trial(change: str, kind: str, k: int, n: int, draws: int, seed: int) -> Coun
     return Counter(
         {
             "max-T": "c0" in tests.differing(),
-            "Holm": "c0" in tests.differing(method="holm"),
+            "Holm": "c0" in tests.differing(adjustment="holm"),
             "Bonferroni": bool(bonferroni(x, y)[0] <= 0.05),
         }
     )

@@ -148,8 +148,7 @@ def study(table, change: Change, n: int, trials: int, boosting: bool) -> tuple[l
             seconds[number] += time.process_time() - start
             found[number] += getattr(out, "pvalue", out) <= 0.05
             if test is by_default:
-                shown = zip(out.column_names, out.by_column, strict=True)
-                named.update(column for column, test_of in shown if test_of.adjusted <= 0.05)
+                named.update(row.name for row in out.columns if row.adjusted <= 0.05)
     each = zip(found, seconds / trials, strict=True)
     return [cell for count, second in each for cell in (f"{count}", f"{second:.2f}")], named
 

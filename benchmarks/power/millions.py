@@ -49,7 +49,7 @@ def main() -> None:
                 res = nosplit.two_sample_test(x, y, rng=k)
                 spent += time.process_time() - start
                 pvalues.append(f"{res.pvalue:.2g}")
-                named |= set(res.differing())
+                named |= set(res.columns.differing())
             row = [name, f"{n:,}", ", ".join(pvalues), ", ".join(map(str, sorted(named)))]
             print("| " + " | ".join([*row, f"{spent / o.pairs:.1f}"]) + " |", flush=True)
 

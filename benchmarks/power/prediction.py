@@ -67,7 +67,7 @@ DEFAULTS: dict[str, tuple[Callable[[Any], None], int]] = {
 }
 DEFAULT_PILOTS, LARGE_TEST = (200, 2_000, 20_000), 4000
 METHOD_SIZES = (("linear", 1400), (5, 200), ("complete", 50))
-METHODS = ["ost", "nonnegative", "wald", "best", "chibar", nosplit.Split(0.5), "adaptive"]
+METHODS = ["ost", "nonnegative", "wald", "best", "chibar", nosplit.methods.Split(0.5), "adaptive"]
 
 
 def _moved(part: Any, by: Any, scale: float = 1.0, share: float = 1.0) -> None:
@@ -105,12 +105,12 @@ def seen(rate: float, trials: int) -> str:
 
 
 @cache
-def large(name: str) -> nosplit.Alternative:
+def large(name: str) -> nosplit.power.Alternative:
     return nosplit.pilot(*DATASETS[name].sample(LARGE, rng=1), kernels=KERNELS)
 
 
 @cache
-def small(name: str, seed: int) -> nosplit.Alternative:
+def small(name: str, seed: int) -> nosplit.power.Alternative:
     return nosplit.pilot(*DATASETS[name].sample(PILOT, rng=100 + seed), kernels=KERNELS)
 
 
@@ -135,9 +135,11 @@ def agreement(results: Results) -> str:
 
     def measure(case: Case) -> list[Any]:
         rate = observed(case, results.trials)
-        told = nosplit.predict_power(large(case.data), n=case.n, **case.options)
+        told = nosplit.power.predict_power(large(case.data), n=case.n, **case.options)
         pilots = [small(case.data, i) for i in range(results.pilots)]
-        many = [nosplit.predict_power(p, n=case.n, trials=500, **case.options) for p in pilots]
+        many = [
+            nosplit.power.predict_power(p, n=case.n, trials=500, **case.options) for p in pilots
+        ]
         power = np.array([p.power for p in many])
         held = sum(p.low <= rate <= p.high for p in many)
         return [
@@ -165,7 +167,7 @@ def methods(results: Results) -> str:
         row: list[Any] = [method if isinstance(method, str) else f"Split({method.fraction})"]
         for pairs, n in METHOD_SIZES:
             case = Case("mnist", pairs, n, method)
-            told = nosplit.predict_power(large("mnist"), n=n, **case.options)
+            told = nosplit.power.predict_power(large("mnist"), n=n, **case.options)
             row += [share(told.power), seen(observed(case, trials), trials)]
         return row
 
@@ -206,7 +208,7 @@ def defaults(results: Results) -> str:
         row: list[Any] = [name, n, seen(hits / tests, tests)]
         for size in DEFAULT_PILOTS:
             pilots = (nosplit.pilot(*five_columns(change, size, [size, k])) for k in range(10))
-            many = [nosplit.predict_power(pilot, n=n, trials=1000) for pilot in pilots]
+            many = [nosplit.power.predict_power(pilot, n=n, trials=1000) for pilot in pilots]
             power = np.array([told.power for told in many])
             held = sum(told.low <= hits / tests <= told.high for told in many)
             spread = interval(*np.quantile(power, [0.1, 0.9]))

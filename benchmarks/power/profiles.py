@@ -91,7 +91,7 @@ def compare(profile, reference, trials: int, seed: int, flips: int):
                 own.append(res.pvalue)
                 columns.append(bonferroni(reference, new))
             rejected = [share(np.mean(np.array(p) <= 0.05)) for p in (own, columns)]
-            median, used, seconds = f"{np.median(own):.2g}", f"{res.n_used:,}", spent / trials
+            median, used, seconds = f"{np.median(own):.2g}", f"{res.how.n_used:,}", spent / trials
             lines.append([f"{n:,}", name, *rejected, median, used, f"{seconds:.1f}"])
             print(lines[-1], flush=True)
     return lines
@@ -112,7 +112,7 @@ def main() -> None:
         begin = time.process_time()
         profile.save(file)
         saving = time.process_time() - begin
-        profile = nosplit.load_profile(file)
+        profile = nosplit.load(file)
         size = file.stat().st_size
     begin = time.process_time()
     reference.sum(axis=0)

@@ -16,8 +16,9 @@ import kt
 import numpy as np
 
 from benchmarks.common.pages import share, table
-from nosplit import IMQ, Adaptive, Gaussian, Wild, goodness_of_fit_test
-from nosplit.kernels import median_bandwidth
+from nosplit import Wild, goodness_of_fit_test
+from nosplit.kernels import IMQ, Gaussian, median_bandwidth
+from nosplit.methods import Adaptive
 
 FLIPS = 199
 

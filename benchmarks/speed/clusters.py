@@ -38,7 +38,7 @@ def on_dask(folder: Path, parts: int) -> tuple[float, float]:
     """Seconds of a test, and of the sums."""
     import dask.dataframe as dd
 
-    from nosplit.dask import two_sample_test
+    from nosplit import two_sample_test
 
     x, y = (dd.read_parquet(folder / name) for name in "xy")
     assert x.npartitions == parts
@@ -53,7 +53,7 @@ def on_spark(folder: Path, parts: int) -> tuple[float, float]:
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as sql
 
-    from nosplit.spark import two_sample_test
+    from nosplit import two_sample_test
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")

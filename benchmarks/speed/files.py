@@ -64,7 +64,7 @@ def read_alone(folder: Path, **settings: int) -> int:
 def test_them(folder: Path) -> int:
     import nosplit
 
-    return nosplit.two_sample_test(folder / "x.parquet", folder / "y.parquet").n_used
+    return nosplit.two_sample_test(folder / "x.parquet", folder / "y.parquet").how.n_used
 
 
 # As pyarrow comes, batches keep all that was read of a file until its end; the second way does not.

@@ -63,7 +63,7 @@ def cell(kind: str, n: int, m: int, p: int) -> None:
     extra = {"p": p + 1, "categorical": 3} if kind == "table" else {"p": p}
     foretold = nosplit.plan(n=n, m=m, **extra).estimated_seconds()
     print(
-        f"{kind:5s} {n:7d} {m:7d} {p:4d}  {result.pairs:9s} {before:7.0f} {most:7.0f} "
+        f"{kind:5s} {n:7d} {m:7d} {p:4d}  {result.how.pairs:9s} {before:7.0f} {most:7.0f} "
         f"{most - before:7.0f} {spent:7.2f} {foretold:7.2f}",
         flush=True,
     )

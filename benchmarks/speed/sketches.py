@@ -19,7 +19,8 @@ from functools import partial
 
 import numpy as np
 
-from nosplit import Exact, Gaussian, Sketch, two_sample_test
+from nosplit import Exact, Sketch, two_sample_test
+from nosplit.kernels import Gaussian
 
 # Kernels, how many have frequencies, and how many frequencies of each are few.
 KERNELS = {"one": ([Gaussian(2.0)], 1, 16), "default": (None, 6, 3)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer.main
 
-from nosplit.cli import app as program
+from nosplit._old.cli import app as program
 
 __all__ = ["commands_page", "setup"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nosplit.cli import main
+from nosplit._old.cli import main
 
 if __name__ == "__main__":
     main()

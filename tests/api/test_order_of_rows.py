@@ -9,12 +9,15 @@ import pytest
 from nosplit import (
     Exact,
     Sketch,
+    Wild,
+    classifier_test,
     column_tests,
+    goodness_of_fit_test,
     independence_test,
     k_sample_test,
     mean_test,
+    models,
     two_sample_test,
-    witness_test,
 )
 
 SEEDS = 20
@@ -90,7 +93,7 @@ TESTS = {
     "k samples": lambda x, y, i, j, rng: (
         k_sample_test([x, y, X], follow_up=False, rng=rng, **QUICK).pvalue
     ),
-    "classifier": lambda x, y, i, j, rng: witness_test(x, y, estimator=Means(), rng=rng).pvalue,
+    "classifier": lambda x, y, i, j, rng: classifier_test(x, y, estimator=Means(), rng=rng).pvalue,
 }
 
 
@@ -105,7 +108,7 @@ def alike(first, other):
     return abs(first.mean() - other.mean()) <= 3.0 * error + 1e-9
 
 
-@pytest.mark.filterwarnings("ignore::nosplit.UnsafeAsymptoticsWarning")
+@pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
 @pytest.mark.parametrize("name", TESTS)
 def test_order_of_either_sample(name):
     test = TESTS[name]
@@ -139,6 +142,20 @@ def test_order_of_pairs():
 
     usual = found(np.arange(N))
     assert all(alike(usual, found(order(X))) for order in ORDERS.values())
+
+
+@pytest.mark.parametrize("calibration", [Wild(199), "simulate"])
+def test_order_of_rows_of_a_fit(calibration):
+    model, usual = models.MultivariateNormal(np.zeros(2), np.eye(2)), None
+    for order in (lambda rows: np.arange(N), *ORDERS.values()):
+        x = X[order(X)] + 0.2
+        tests = (
+            goodness_of_fit_test(x, model, calibration=calibration, rng=s) for s in range(SEEDS)
+        )
+        found = np.log([res.pvalue for res in tests])
+        usual = found if usual is None else usual
+        assert usual.mean() < -0.1
+        assert alike(usual, found)
 
 
 @pytest.mark.parametrize("options", [{"symmetric": True}, {"calibration": Exact(999)}])

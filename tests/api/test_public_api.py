@@ -6,66 +6,53 @@ import inspect
 import itertools
 import json
 import math
+import pickle
 import pkgutil
-import warnings
 from dataclasses import replace
 from functools import cache, partial
+from operator import attrgetter
 
 import numpy as np
 import pytest
 
 import nosplit
-from nosplit import (
-    Adaptive,
-    Best,
-    Blocks,
-    ChiBar,
-    Exact,
-    Gaussian,
-    Linear,
-    Nonnegative,
-    Split,
-    TestResult,
-    Wald,
-    joint_normal_test,
-    mean_test,
-    two_sample_test,
-)
-from nosplit.inference.printed import kernel_label
-from nosplit.methods.normal.laws import Flips
+from nosplit import Blocks, Exact, TestResult, joint_normal_test, mean_test, two_sample_test
+from nosplit.inference.result import kernel_label
+from nosplit.kernels import Gaussian, Linear
+from nosplit.methods import Adaptive, Best, ChiBar, Nonnegative, Split, Wald
+from nosplit.methods.laws import Flips
 
 NAMES = """
-    Adaptive Best Blocks CalibrationCheck ChiBar ColumnTests Combination Delta DependentRowsWarning
-    KSampleResult SampleComparison
-    DroppedKernelWarning Exact Explanation Gaussian GoodnessOfFitAccumulator IMQ
-    IndependenceAccumulator IndependenceMonitor
-    InputError Laplace Linear Matern Moments Monitor MonitorExplanation
-    Naive NearCopyWarning Nonnegative NosplitWarning
-    NotATestWarning OST Polynomial Profile Sketch Spectral Split TestResult
-    TwoSampleAccumulator UnsafeAsymptoticsWarning Wald Whitening Wild WitnessResult witness_test
-    calibration_check column_tests datasets explain goodness_of_fit_test independence_test
-    joint_normal_test
-    k_sample_test
-    load_accumulator load_profile mean_test models optimal_weights plan plot
-    polyhedral_truncation profile report two_sample_test
-    Alternative PowerCurve PowerPrediction SampleSize pilot plot_calibration
-    plot_power power_curve predict_power sample_size
-    Csv DriftDetector testing
+    Blocks ColumnTests Csv DriftDetector Exact GoodnessOfFitAccumulator IndependenceAccumulator
+    IndependenceMonitor InputError Moments Monitor NosplitWarning Sketch TestResult
+    TwoSampleAccumulator Wild classifier_test column_tests datasets errors explain
+    goodness_of_fit_test independence_test joint_normal_test k_sample_test kernels load mean_test
+    methods models pilot plan plot power profile report sample_size testing two_sample_test
 """
+# Names of modules that users import from.
+OF_MODULES = {
+    "kernels": "Combination Delta Gaussian IMQ Laplace Linear Matern Polynomial Spectral",
+    "methods": "OST Adaptive Best ChiBar Naive Nonnegative Split Wald Whitening "
+    "optimal_weights polyhedral_truncation",
+    "errors": "DependentRowsWarning DroppedKernelWarning InputError NearCopyWarning NosplitWarning "
+    "NotATestWarning UnsafeAsymptoticsWarning",
+    "power": "Alternative CalibrationCheck PowerCurve PowerPrediction SampleSize calibration_check "
+    "pilot power_curve predict_power sample_size",
+    "testing": "assert_fits assert_same_distribution",
+}
 
 SIGNATURES = {
     "two_sample_test": "x, y, *, kernels=None, method='auto', pairs='auto', calibration='auto', "
-    "budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, columns=None, exclude=None, "
-    "paired=False, strata=None, groups=None, series=False, workers=None, "
-    "progress=False, device=None",
+    "paired=False, strata=None, groups=None, series=False, columns=None, exclude=None, scale=None, "
+    "nan_policy='auto', names=None, budget=1.0, shuffle=True, rng=0, workers=None, device=None",
+    "column_tests": "x, y, *, alpha=0.05, n_resamples=1999, paired=False, strata=None, "
+    "groups=None, series=False, columns=None, exclude=None, nan_policy='auto', names=None, "
+    "shuffle=True, rng=0, workers=None",
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
-    "witness_test": "x, y, *, estimator=None, folds=5, n_resamples=999, rng=0, nan_policy='auto', "
-    "columns=None, exclude=None",
-    "column_tests": "x, y, *, alpha=0.05, pairs_of_columns=False, n_resamples=1999, rng=0, "
-    "shuffle=True, nan_policy='auto', columns=None, exclude=None, series=False, workers=None, "
-    "progress=False",
+    "classifier_test": "x, y, *, estimator=None, folds=5, n_resamples=999, rng=0, "
+    "nan_policy='auto', columns=None, exclude=None",
     "goodness_of_fit_test": "x, score, *, support=None, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
@@ -77,13 +64,13 @@ SIGNATURES = {
     "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
-    "load_profile": "path",
+    "load": "path",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, series=False, "
     "rng=0, shuffle=True",
     "joint_normal_test": "tau, cov, *, method='auto'",
-    "predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
+    "power.predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, trials=4000, rng=0",
-    "power_curve": "alternative, *, sizes, alpha=0.05, method='auto', pairs='auto', "
+    "power.power_curve": "alternative, *, sizes, alpha=0.05, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, trials=4000, rng=0",
     "sample_size": "alternative, *, power=0.8, limit=1000000, alpha=0.05, method='auto', "
     "pairs='auto', calibration='auto', budget=1.0, trials=4000, rng=0",
@@ -105,6 +92,8 @@ KERNELS = (Gaussian(1.0), Linear())
 def test_public_names():
     assert sorted(nosplit.__all__) == sorted(NAMES.split())
     assert all(hasattr(nosplit, name) for name in nosplit.__all__)
+    for module, names in OF_MODULES.items():
+        assert set(names.split()) <= set(getattr(nosplit, module).__all__), module
 
 
 def test_no_module_takes_the_name_of_a_function():
@@ -116,7 +105,7 @@ def test_no_module_takes_the_name_of_a_function():
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signatures(name):
-    signature = inspect.signature(getattr(nosplit, name))
+    signature = inspect.signature(attrgetter(name)(nosplit))
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
     assert str(inspect.Signature(bare)) == f"({SIGNATURES[name]})"
 
@@ -154,8 +143,9 @@ CASES = {
     "rows split": lambda: mean_test(H, method=Split(0.3, Best())),
     "signs": lambda: mean_test(H, symmetric=True),
 }
-for _m in (*METHODS, "split"):
-    CASES[f"exact {_m}"] = partial(two_sample_test, X, Y, method=_m, pairs=3, **EXACT)
+for _m in METHODS:
+    CASES[f"exact {_m}"] = partial(two_sample_test, X, Y, method=_m, **EXACT)
+    CASES[f"pairs {_m}"] = partial(two_sample_test, X, Y, method=_m, kernels=KERNELS, pairs=3)
 for _m, _s in itertools.product(METHODS, (1.0, -1.0, 4.0)):
     CASES[f"{_m} {_s}"] = partial(joint_normal_test, _s * TAU, COV, method=_m)
 
@@ -183,11 +173,11 @@ def res(request):
 )
 def test_fresh_seeds_are_recorded(test):
     res = test(None)
-    again = test(res.seed)
+    again = test(res.how.seed)
     assert res.to_dict() == again.to_dict()
-    assert json.loads(json.dumps(res.to_dict()))["seed"] == res.seed == again.seed
-    assert test(None).seed != res.seed
-    assert test(np.random.default_rng(0)).seed is None
+    assert json.loads(json.dumps(res.to_dict()))["how"]["seed"] == res.how.seed
+    assert test(None).how.seed != res.how.seed
+    assert test(np.random.default_rng(0)).how.seed is None
 
 
 ALPHAS = [1e-300, 1e-6, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 0.9, 0.999]
@@ -205,7 +195,7 @@ def test_reject_agrees_with_pvalue_and_threshold(res):
     for alpha in (*ALPHAS, min(res.pvalue, 0.999)):
         assert res.reject(alpha) == (res.pvalue <= alpha)
         # The statistic is compared with a quantile in floating point: not at p = alpha itself.
-        if res.n_resamples or not math.isclose(res.pvalue, alpha, rel_tol=1e-9):
+        if res.how.n_resamples or not math.isclose(res.pvalue, alpha, rel_tol=1e-9):
             assert res.reject(alpha) == (res.statistic >= res.threshold(alpha))
     thresholds = [res.threshold(alpha) for alpha in ALPHAS]
     assert thresholds == sorted(thresholds, reverse=True)
@@ -218,9 +208,7 @@ def test_levels_that_are_a_multiple_of_one_draw():
     for k in (1, 7, 29, 50, 57, 100, 290, 999):
         value = 1000.0 - k
         law = Flips(np.concatenate([[value], np.delete(values, 1000 - k)]))
-        res = replace(
-            base, statistic=value, log_pvalue=law.log_sf(value), null=law, n_resamples=999
-        )
+        res = replace(base, statistic=value, log_pvalue=law.log_sf(value), null=law)
         assert res.pvalue == k / 1000
         assert res.reject(k / 1000)
         assert res.statistic >= res.threshold(k / 1000)
@@ -232,57 +220,40 @@ def test_to_dict_is_json(res):
     values = res.to_dict()
     assert json.loads(json.dumps(values, allow_nan=False)) == values
     assert values["pvalue"] == res.pvalue
-    assert len(values["weights"]) == len(values["kernels"]) == len(values["tau"])
-    assert values["truncation"] is None or math.isfinite(values["truncation"])
-    assert set(values["active"]) <= set(range(len(values["kernels"])))
+    picked = values["selection"]
+    assert len(picked["weights"]) == len(picked["kernels"]) == len(picked["tau"])
+    assert picked["truncation"] is None or math.isfinite(picked["truncation"])
+    assert set(picked["active"]) <= set(range(len(picked["kernels"])))
 
 
-def test_summary_is_readable(res):
-    text = res.summary()
+def test_print_is_the_verdict_and_how_it_was_reached(res):
+    text = str(res)
     verdict = res.question.rejected if res.reject() else res.question.kept
     assert text.startswith((f"{verdict} (p = ", f"{verdict} (p < 1e-16"))
-    assert all(len(line) < 100 for line in text.splitlines())
-    for kernel in res.kernels:
-        assert kernel_label(kernel) in text
-    assert res.method in repr(res)
+    assert repr(res) == text.splitlines()[0]
+    assert text == res.summary(0.05)
+    assert res.summary(0.1).splitlines()[0].endswith("level 0.1)")
+    assert "  tested   " in text
+    drawn = f"{res.how.n_resamples:,} permutations" if res.how.n_resamples else res.how.method
+    assert drawn in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    for kernel in res.selection.kernels:
+        assert kernel_label(kernel) in str(res.selection)
 
 
-def test_print_is_the_answer_and_a_line_on_how(res):
-    text = str(res)
-    assert text.splitlines()[0] == res.summary().splitlines()[0]
-    assert "learned" not in text
-    assert f"  tested     {res.method}, " in text
-    assert all(len(line) < 100 for line in text.splitlines())
-
-
-def test_summary_says_what_was_done():
-    res = two_sample_test(X, SHIFTED, kernels=KERNELS, calibration=Exact(199))
-    text = res.summary(alpha=0.1)
-    for words in (
-        "level 0.1",
-        "adaptive, exact for independent rows, 199 draws (p ≥ 0.0050)",
-        "complete: 19,900 of 200 units",
-        "500 used",
-        "Gaussian(1)",
-        "Linear()",
-    ):
-        assert words in text
-    assert "left out" not in text
-
-
-def test_summary_lists_the_largest_weights_and_counts_the_rest():
-    res = joint_normal_test(np.arange(20.0), np.eye(20))
-    lines = res.summary().splitlines()
-    assert lines[4].split() == ["learned", "weight", "alone", "(*", "active)"]
-    assert lines[5].split() == ["+1.00*", "19.00", "base", "19"]
+def test_selection_prints_the_largest_weights_and_counts_the_rest():
+    lines = str(joint_normal_test(np.arange(20.0), np.eye(20)).selection).splitlines()
+    assert lines[0] == "20 of 20 kernels active (*)"
+    assert lines[1].split() == ["weight", "alone", "kernel"]
+    assert lines[2].split() == ["+1.00*", "19.00", "base", "19"]
     assert lines[-1].strip() == "and 8 of smaller weight"
 
 
 def test_standardised_weights_do_not_depend_on_units():
     tau, cov = np.array([2.0, 1.0]), np.array([[1.0, 0.3], [0.3, 1.0]])
     scale = np.array([1.0, 1e6])
-    plain = joint_normal_test(tau, cov).by_kernel()
-    scaled = joint_normal_test(scale * tau, scale[:, None] * cov * scale).by_kernel()
+    plain = joint_normal_test(tau, cov).selection.by_kernel()
+    scaled = joint_normal_test(scale * tau, scale[:, None] * cov * scale).selection.by_kernel()
     for a, b in zip(plain, scaled, strict=True):
         assert math.isclose(a.weight, b.weight, rel_tol=1e-9)
         assert math.isclose(a.alone, b.alone, rel_tol=1e-9)
@@ -295,44 +266,52 @@ def test_kernel_labels():
 
     assert kernel_label(Gaussian(0.123456)) == "Gaussian(0.123)"
     assert kernel_label(Gaussian(1e-7 / 3)) == "Gaussian(3.33e-08)"
-    assert kernel_label(nosplit.Polynomial(2, 1.0)) == "Polynomial(degree=2, offset=1)"
+    assert kernel_label(nosplit.kernels.Polynomial(2, 1.0)) == "Polynomial(degree=2, offset=1)"
     assert kernel_label(Linear() + 2.0 * Gaussian(1.0)) == "Linear() + 2 * Gaussian(1)"
     assert kernel_label(Bare()) == "Bare"
     assert kernel_label("base 3") == "base 3"
-    assert len(kernel_label(nosplit.Combination(KERNELS * 9, (1.0,) * 18))) == 60
+    assert len(kernel_label(nosplit.kernels.Combination(KERNELS * 9, (1.0,) * 18))) == 60
 
 
 # What was done ----------------------------------------------------------------------------------
 
 
+def counts(res):
+    return res.how.n_units, res.how.n_pairs, res.how.n_used, res.how.n_left_out
+
+
 def test_counts():
-    res = two_sample_test(X, Y, kernels=KERNELS, pairs="linear", calibration=Exact(19))
-    assert (res.n_units, res.n_pairs, res.n_used, res.n_left_out) == (300, 150, 600, 0)
-    assert (res.pairs, res.calibration, res.n_resamples, res.method) == (
-        "linear",
-        "exact",
-        19,
-        "adaptive",
-    )
-    assert res.kernels == KERNELS
-    assert res.tau.shape == (2,)
-    assert res.cov.shape == (2, 2)
+    linear = {"kernels": KERNELS, "pairs": "linear"}
+    res = two_sample_test(X, Y, **linear)
+    assert counts(res) == (300, 150, 600, 0)
+    said = res.how.pairs, res.how.calibration, res.how.n_resamples, res.how.method
+    assert said == ("linear", "asymptotic", None, "ost")
+    assert res.selection.kernels == KERNELS
+    assert res.selection.tau.shape == (2,)
+    assert res.selection.cov.shape == (2, 2)
     res = two_sample_test(X, SHIFTED[:10], kernels=KERNELS, calibration=Exact(19))
-    assert (res.n_units, res.n_pairs, res.n_used, res.n_left_out) == (10, 45, 170, 140)
-    assert "140 left out" in str(res)
-    for pairs, n_pairs in ((3, 900), (Blocks(50), 6 * 1225), ("adjacent", 150)):
-        res = two_sample_test(X, Y, kernels=KERNELS, pairs=pairs, calibration=Exact(19))
-        assert res.n_pairs == n_pairs
+    assert counts(res) == (310, 310 * 309 // 2, 310, 0)
+    said = res.how.pairs, res.how.calibration, res.how.n_resamples, res.how.method
+    assert said == ("complete", "exact", 19, "adaptive")
+    gap = Y.copy()
+    gap[4:9, 0] = np.nan
+    res = two_sample_test(X, gap, kernels=KERNELS, calibration=Exact(19), nan_policy="omit")
+    assert (res.how.n_used, res.how.n_left_out, res.how.sizes) == (595, 5, (300, 295))
+    assert "300 v 295 rows (5 left out)" in str(res)
+    for pairs, n_pairs in ((3, 900), (Blocks(4), 75 * 6), ("adjacent", 150)):
+        res = two_sample_test(X, Y, kernels=KERNELS, pairs=pairs)
+        assert res.how.n_pairs == n_pairs
     res = mean_test(X)
-    assert (res.n_units, res.n_pairs, res.n_used, res.pairs) == (300, 300, 300, "rows")
+    assert counts(res) == (300, 300, 300, 0)
+    assert res.how.pairs == "rows"
 
 
 def test_auto_is_adaptive_where_exact_and_ost_elsewhere():
-    assert two_sample_test(X, Y, kernels=KERNELS).method == "adaptive"
+    assert two_sample_test(X, Y, kernels=KERNELS).how.method == "adaptive"
     asymptotic = {"kernels": KERNELS, "pairs": 3, "calibration": "asymptotic"}
-    assert two_sample_test(X, Y, **asymptotic).method == "ost"
-    assert mean_test(X).method == "ost"
-    assert mean_test(X, symmetric=True).method == "adaptive"
+    assert two_sample_test(X, Y, **asymptotic).how.method == "ost"
+    assert mean_test(X).how.method == "ost"
+    assert mean_test(X, symmetric=True).how.method == "adaptive"
 
 
 def test_method_objects_and_names_are_the_same():
@@ -345,8 +324,7 @@ def test_method_objects_and_names_are_the_same():
 def test_results_hold_no_data_and_do_not_change():
     res = two_sample_test(X, Y, kernels=KERNELS, calibration=Exact(19))
     assert isinstance(res, TestResult)
-    arrays = [v for v in vars(res).values() if isinstance(v, np.ndarray)]
-    assert max(a.size for a in arrays) <= 4
+    assert len(pickle.dumps(res)) < X.nbytes
     with pytest.raises(AttributeError):
         res.statistic = 0.0
 
@@ -354,10 +332,11 @@ def test_results_hold_no_data_and_do_not_change():
 # The same data gives the same verdict -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("pairs", ["linear", 5, "complete"])
-@pytest.mark.parametrize("y", [Y, SHIFTED], ids=["equal sizes", "unequal sizes"])
+@pytest.mark.parametrize(
+    ("pairs", "y"), [("linear", Y), (3, Y), ("complete", Y), ("complete", SHIFTED)]
+)
 def test_deterministic_whatever_the_workers(pairs, y):
-    options = {"pairs": pairs, "kernels": KERNELS, "calibration": Exact(99)}
+    options = {"pairs": pairs, "kernels": KERNELS}
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - the global state stays as it was
     first = two_sample_test(X, y, workers=1, **options)
     for workers in (1, 2, None):
@@ -367,13 +346,15 @@ def test_deterministic_whatever_the_workers(pairs, y):
 
 
 def test_rng_is_a_seed_or_a_generator_that_moves_on():
-    options = {"kernels": KERNELS, "calibration": Exact(99), "pairs": 2}
+    options = {"kernels": KERNELS, "calibration": Exact(99)}
     default = two_sample_test(X, Y, **options).pvalue
     assert default == two_sample_test(X, Y, rng=0, **options).pvalue
-    generator = np.random.default_rng(0)
-    assert default == two_sample_test(X, Y, rng=generator, **options).pvalue
-    others = {two_sample_test(X, Y, rng=generator, **options).pvalue for _ in range(5)}
-    assert len(others) > 1
+    generator, like, integer = (np.random.default_rng(0) for _ in range(3))
+    first, *others = (two_sample_test(X, Y, rng=generator, **options).pvalue for _ in range(6))
+    assert first == two_sample_test(X, Y, rng=like, **options).pvalue
+    assert len(set(others)) > 1
+    integer.integers(0, 2**62)  # one a call
+    assert like.bit_generator.state == integer.bit_generator.state
 
 
 def test_input_is_left_alone():
@@ -382,19 +363,3 @@ def test_input_is_left_alone():
     mean_test(x)
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(y, Y)
-
-
-def test_unequal_sizes_carry_a_warning_where_skewness_shows():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2000, 1)), rng.normal(size=(300, 1))
-    options = {"kernels": "paper2", "calibration": "asymptotic", "method": "ost"}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        res = nosplit.two_sample_test(x, y, pairs=2, **options)
-    assert any("samples of different sizes" in str(w.message) for w in caught)
-    assert any("samples of different sizes" in text for text in res.warnings)
-    more = nosplit.two_sample_test(
-        *(rng.normal(size=(n, 1)) for n in (2000, 1200)), pairs=5, **options
-    )
-    assert not more.warnings
-    assert not nosplit.two_sample_test(x, y, kernels="paper2").warnings

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from nosplit import independence_test, two_sample_test
-from nosplit.data.tables.frames import is_table
+from nosplit.data.frames import is_table
 from nosplit.errors import InputError
 
 
@@ -33,9 +33,9 @@ def test_labelled_arrays_are_arrays():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 30, 5))
     assert not is_table(DataArray(x))
-    res = two_sample_test(DataArray(x), DataArray(y), pairs="linear", calibration="exact")
-    assert res.n_used == 60
-    assert res.pvalue == two_sample_test(x, y, pairs="linear", calibration="exact").pvalue
+    res = two_sample_test(DataArray(x), DataArray(y))
+    assert res.how.n_used == 60
+    assert res.pvalue == two_sample_test(x, y).pvalue
 
 
 def test_labelled_arrays_of_three_dimensions_iv():
@@ -53,7 +53,7 @@ def test_sparse_matrices_against_dense(kind, monkeypatch):
     assert two_sample_test(kind(x), y).pvalue == dense.pvalue
     together = independence_test(x, y).pvalue
     assert independence_test(kind(x), kind(y)).pvalue == together
-    monkeypatch.setattr("nosplit._support.checks.MOST_DENSE", 100)
+    monkeypatch.setattr("nosplit._checks.MOST_DENSE", 100)
     with pytest.raises(InputError, match="`x` must have at most 100 entries as a sparse matrix"):
         two_sample_test(kind(x), kind(y))
 

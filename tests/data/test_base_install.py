@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import nosplit
-from nosplit.data.files import csv
-from nosplit.data.files.opening import open_source
-from nosplit.data.tables.frames import as_frame
+from nosplit._old.data.files import csv
+from nosplit._old.data.files.opening import open_source
+from nosplit.data.frames import as_frame
 
 N = 6
 DAYS = [dt.date(2024, 1, day + 1) for day in range(N)]

@@ -80,9 +80,9 @@ def test_the_hint_can_be_followed():
     assert HINT.format("user").split(":")[0] in " ".join(str(res).split())
     assert HINT.format("user") in column_tests(x, y, n_resamples=99).notes
     grouped = two_sample_test(x, y, groups="user", **QUICK)
-    assert grouped.columns == ("v",)
+    assert grouped.columns.names == ("v",)
     assert not grouped.notes
-    assert grouped.design.kind == "groups"
+    assert grouped.how.design.kind == "groups"
 
 
 def test_who_gets_the_hint():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nosplit._support.checks import repeated
-from nosplit.data.files.opening import open_source
+from nosplit._checks import repeated
+from nosplit._old.data.files.opening import open_source
 from nosplit.errors import InputError
 
 

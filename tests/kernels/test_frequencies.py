@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from nosplit._old.sketch.maps import STEP, SketchMap
+from nosplit._old.sketch.sums import CellSums
 from nosplit.errors import InputError
 from nosplit.kernels import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Mixed, OnColumns
 from nosplit.kernels.categories import Agreement, Hamming
-from nosplit.kernels.derived.frequencies import frequencies_of, has_frequencies
-from nosplit.sketch.maps import STEP, SketchMap
-from nosplit.sketch.sums import CellSums
+from nosplit.kernels.frequencies import frequencies_of, has_frequencies
 
 NONE = np.zeros((0, 2), np.int64)
 NUMBERS = [

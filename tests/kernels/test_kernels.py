@@ -40,7 +40,7 @@ from nosplit.kernels import (
     polynomial_kernels,
     tile_base,
 )
-from nosplit.kernels.defaults.bandwidth import default_scales
+from nosplit.kernels.defaults import default_scales
 
 
 def sq(a, b):

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nosplit._old.sketch.dealing import Deal
+from nosplit._old.sketch.maps import STEP, fit_map
+from nosplit._old.sketch.sums import sketch_rows
 from nosplit.kernels import IMQ, Delta, Gaussian, Hamming, Laplace, Linear, Matern, Mixed, OnColumns
-from nosplit.kernels.defaults.recipes import as_recipe
-from nosplit.kernels.derived.frequencies import frequencies_of
-from nosplit.kernels.derived.octaves import drawn_in_octaves, n_followed
-from nosplit.sketch.dealing import Deal
-from nosplit.sketch.maps import STEP, fit_map
-from nosplit.sketch.sums import sketch_rows
+from nosplit.kernels.frequencies import frequencies_of
+from nosplit.kernels.octaves import drawn_in_octaves, n_followed
+from nosplit.kernels.recipes import as_recipe
 
 RNG = np.random.default_rng(5)
 ROWS = np.column_stack([RNG.standard_normal((3000, 2)), RNG.integers(0, 3, 3000)])
@@ -92,7 +92,7 @@ def direct_sums(sketch, deal):
     scaled = ((ROWS - sketch.center) * sketch.scale)[:, sketch.order]
     turns = scaled.astype(np.float32).astype(np.float64) @ sketch.turns.astype(np.float64)
     if len(sketch.hashed):
-        from nosplit._support.loops.sketch import add_phases
+        from nosplit.backend.numba.sketch import add_phases
 
         hashed, phase = sketch.hashed, np.zeros(turns.shape, np.float32)
         add_phases(ROWS, hashed, sketch.places[hashed], sketch.phases, phase)

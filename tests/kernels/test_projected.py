@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nosplit.kernels.derived.frequencies import projected
+from nosplit.kernels.frequencies import projected
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 10, 70])

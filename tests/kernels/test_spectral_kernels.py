@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import pickle
-from itertools import product
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import nosplit
-from nosplit import Delta, Exact, Gaussian, InputError, Linear, Spectral, explain, two_sample_test
-from nosplit.kernels import OnColumns
-from nosplit.kernels.defaults.recipes import as_recipe
+from nosplit import InputError, explain, two_sample_test
+from nosplit._old.sketch.maps import fit_map
+from nosplit.kernels import Delta, Gaussian, Linear, OnColumns, Spectral
 from nosplit.kernels.plain import kernel_from_plain, kernel_to_plain
-from nosplit.sketch.maps import fit_map
+from nosplit.kernels.recipes import as_recipe
 
 KERNELS = [Gaussian(1.0), Spectral(Gaussian(1.2), 1e-3)]
 
@@ -32,13 +32,13 @@ def test_they_print_as_they_are_written():
         assert eval(repr(kernel), {"Spectral": Spectral, "Gaussian": Gaussian}) == kernel
 
 
+@pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")  # 80 units
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"pairs": "sketch"},
-        {"pairs": 3, "calibration": "exact"},
-        {"pairs": nosplit.Blocks(16), "calibration": "exact"},
+        {"pairs": 1, "calibration": "asymptotic"},
         {"paired": True},
         {"strata": (np.arange(80) % 2, np.arange(80) % 2)},
         {"groups": (np.arange(80) // 2, 100 + np.arange(80) // 2)},
@@ -50,7 +50,6 @@ def test_they_print_as_they_are_written():
         "default",
         "sketch",
         "window",
-        "blocks",
         "paired",
         "strata",
         "groups",
@@ -65,7 +64,7 @@ def test_two_sample_tests_fit_them(options):
     res = two_sample_test(x, y, **options)
     assert res.reject(0.02)
     new = np.random.default_rng(9).normal(size=(3, 2))
-    for kernel in res.kernels:
+    for kernel in res.selection.kernels:
         assert np.isfinite(kernel.tile(new, x)).all()
 
 
@@ -75,22 +74,18 @@ def test_samples_of_different_sizes_and_more_than_two():
     assert nosplit.k_sample_test([x, y, y[:40]], kernels=KERNELS).reject(0.02)
 
 
-def test_all_swaps_make_ranks_of_p_values():
+def test_all_permutations_make_ranks_of_p_values():
     """Enumerated: at most k of the K p-values of an orbit are k/K or less."""
-    x, y = shifted(5, 5, seed=3)
+    rows = np.concatenate(shifted(4, 5, seed=3))
     kernels = [Spectral(Gaussian(1.0), 1e-2) + Linear(), Spectral(Gaussian(0.3), 1e-1)]
     found = []
-    for signs in product([False, True], repeat=5):
-        swap = np.array(signs)[:, None]
-        a, b = np.where(swap, y, x), np.where(swap, x, y)
-        res = two_sample_test(
-            a, b, kernels=kernels, method="ost", calibration=Exact(63), shuffle=False
-        )
-        found.append(res.pvalue)
+    for first in map(list, combinations(range(9), 4)):
+        x, y = rows[first], np.delete(rows, first, axis=0)
+        found.append(two_sample_test(x, y, kernels=kernels, method="ost").pvalue)
     ordered = np.sort(found)
     assert len(set(found)) > 4
     for p in ordered:
-        assert np.count_nonzero(ordered <= p) <= p * 32 + 1e-9
+        assert np.count_nonzero(ordered <= p) <= p * 126 + 1e-9
 
 
 def test_independence_fits_each_variable():
@@ -114,17 +109,19 @@ def test_the_witness_at_new_points_is_that_of_the_learned_kernel():
     np.testing.assert_allclose(np.diff(witness), np.diff(expected), rtol=1e-6)
     assert "Spectral(Gaussian(1.0), 0.01)" in repr(told.kernel)
     # A kernel is what it was, wherever it is: the formula of the page, by hand.
-    basis = res.kernels[0].basis
+    basis = res.selection.kernels[0].basis
     K = np.exp(-((new[:, None] - basis.landmarks) ** 2).sum(axis=2) / 2.0)
     features = K @ basis.turn - basis.centre
     largest = basis.eigenvalues[0]
     gains = largest / (basis.eigenvalues + 1e-2 * largest)
-    np.testing.assert_allclose(res.kernels[0].tile(new, new), (features * gains) @ features.T)
+    np.testing.assert_allclose(
+        res.selection.kernels[0].tile(new, new), (features * gains) @ features.T
+    )
 
 
 def test_power_planning():
     x, y = shifted(120, 120, by=0.4)
-    guess = nosplit.predict_power(
+    guess = nosplit.power.predict_power(
         nosplit.pilot(x, y, kernels=KERNELS), n=200, method="best", trials=400
     )
     assert 0.8 < guess.power <= 1.0
@@ -190,7 +187,7 @@ def test_streams_fit_them_and_save_them(tmp_path):
         stream.update(x, y)
         expected = stream.result()
         stream.save(tmp_path / "state.json")
-        again = nosplit.load_accumulator(tmp_path / "state.json")
+        again = nosplit.load(tmp_path / "state.json")
         assert again.result().pvalue == expected.pvalue
         assert again.kernels == stream.kernels
 

@@ -7,12 +7,18 @@ import pickle
 import numpy as np
 import pytest
 
-from nosplit import Delta, Gaussian, InputError, Laplace, Linear
-from nosplit.families.two_sample import two_sample_units
+from nosplit import InputError
+from nosplit.core.order import Natural
+from nosplit.core.pairings import Aligned, Tile
+from nosplit.families.paired import Paired
 from nosplit.kernels import (
     Agreement,
+    Delta,
+    Gaussian,
     Hamming,
     Kernel,
+    Laplace,
+    Linear,
     Mixed,
     OnColumns,
     Parts,
@@ -21,8 +27,6 @@ from nosplit.kernels import (
     table_kernels,
 )
 from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import Natural
-from nosplit.pairs.pairing import Aligned, Tile
 
 
 def sample(n, seed=0):
@@ -100,10 +104,10 @@ def test_shared_against_one_by_one(layout):
 
 
 def test_two_sample_values_against_brute_force():
-    """Through the loops of a test: equal and unequal sizes, pairs in tiles and aligned."""
+    """Through the loops of a test: pairs in tiles and aligned."""
     kernels = SETS[0]
     x, y = sample(6), sample(6, seed=1)
-    units = two_sample_units(x, y, Natural(), Natural(), Bank(kernels))
+    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(6))
     expected = [
         [
             [
@@ -120,13 +124,6 @@ def test_two_sample_values_against_brute_force():
     np.testing.assert_allclose(tile, expected, atol=1e-14)
     aligned = units.values(Aligned(range(3), range(3, 6)))
     np.testing.assert_allclose(aligned, np.diagonal(expected, axis1=1, axis2=2), atol=1e-14)
-
-    grouped = two_sample_units(x[:2], y, Natural(), Natural(), Bank(kernels))
-    w = np.array([1.0, *[-1 / 3] * 3])
-    first, second = np.vstack([x[:1], y[:3]]), np.vstack([x[1:2], y[3:]])
-    expected = [w @ k.tile(first, second) @ w for k in kernels]
-    for job in (Tile(range(1), range(1, 2)), Aligned(range(1), range(1, 2))):
-        np.testing.assert_allclose(grouped.values(job).ravel(), expected, atol=1e-14)
 
 
 def test_default_sets():

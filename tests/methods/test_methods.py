@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from _brute import EPS, brute_nonnegative, brute_ost, condition, problems
 from nosplit import joint_normal_test
 from nosplit.methods import METHODS, OST, Best, ChiBar, Naive, Nonnegative, Selection, Split, Wald
-from nosplit.methods.normal.whitening import Whitening
+from nosplit.methods.whitening import Whitening
 
 # ChiBar's weights come from draws that depend on the order of the coordinates.
 CLOSED_FORM = [OST(), Nonnegative(), Wald(), Best(), Naive()]
@@ -376,5 +376,5 @@ def test_rounding_does_not_decide_the_active_set():
             joint_normal_test([1.46696973, zero], cov, method=method)
             for zero in (0.0, 1e-15, -1e-15, 3e-17)
         ]
-        assert len({res.active for res in given}) == 1
+        assert len({res.selection.active for res in given}) == 1
         assert np.ptp([res.log_pvalue for res in given]) < 1e-9

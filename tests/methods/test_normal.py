@@ -14,11 +14,11 @@ import pytest
 from scipy.optimize import nnls
 
 from _brute import condition, problems
-from nosplit._support.loops.nnls import solve_batch
+from nosplit.backend.numba.nnls import solve_batch
 from nosplit.methods import Best
-from nosplit.methods.normal.polyhedral import polyhedral_truncation
-from nosplit.methods.normal.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.normal.whitening import Whitening, optimal_weights
+from nosplit.methods.polyhedral import polyhedral_truncation
+from nosplit.methods.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.whitening import Whitening, optimal_weights
 
 mp = mpmath.mp.clone()
 mp.dps = 60

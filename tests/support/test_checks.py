@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from nosplit._support import checks as check
-from nosplit._support.loops.jit import is_private
+from nosplit import _checks as check
+from nosplit.backend.numba.jit import is_private
 from nosplit.errors import InputError
 from nosplit.methods import METHODS, OST, Best, ChiBar, Naive, Nonnegative, Split, Wald
-from nosplit.methods.normal.polyhedral import polyhedral_truncation
-from nosplit.methods.normal.whitening import Whitening, optimal_weights
+from nosplit.methods.polyhedral import polyhedral_truncation
+from nosplit.methods.whitening import Whitening, optimal_weights
 
 ONE_VECTOR = [OST(), Nonnegative(), Wald(), Best(), ChiBar(draws=20), Naive()]
 

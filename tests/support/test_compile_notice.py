@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nosplit._support.loops.jit import COMPILING, CompileNotice
+from nosplit.backend.numba.jit import COMPILING, CompileNotice
 
 
 def _event(module):
@@ -27,15 +27,15 @@ def test_said_once_and_to_somebody(monkeypatch, watched):
     notice.on_start(_event("numba.np.arrayobj"))
     assert stream.getvalue() == ""
     for _ in range(2):
-        notice.on_start(_event("nosplit._support.loops.nnls"))
-        notice.on_end(_event("nosplit._support.loops.nnls"))
+        notice.on_start(_event("nosplit.backend.numba.nnls"))
+        notice.on_end(_event("nosplit.backend.numba.nnls"))
     assert stream.getvalue() == COMPILING * watched
 
 
 def test_second_process_compiles_nothing(tmp_path):
     """What the first process compiled is loaded by the second."""
     program = (
-        "import numpy as np; from nosplit._support.loops.nnls import _solve, solve_batch; "
+        "import numpy as np; from nosplit.backend.numba.nnls import _solve, solve_batch; "
         "solve_batch(np.eye(2)[None], np.ones((1, 2))); "
         "print(sum(_solve.stats.cache_hits.values()))"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import numba.core.caching
 import pytest
 
-from nosplit._support.loops import jit
+from nosplit.backend.numba import jit
 
 
 def double(x):

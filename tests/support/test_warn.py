@@ -8,9 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
-from nosplit import NosplitWarning, calibration_check, two_sample_test
-from nosplit._support.warn import unwarned
-from nosplit.data.files import whole
+from nosplit import NosplitWarning, two_sample_test
+from nosplit._old.data.files import whole
+from nosplit._warn import unwarned
+from nosplit.power import calibration_check
 
 FEW = {"kernels": "paper6", "pairs": "linear", "calibration": "asymptotic"}
 
@@ -36,7 +37,7 @@ def test_filters_of_the_process_stay_as_they_are(monkeypatch):
         during.append(list(warnings.filters))
         return two_sample_test(*args, **options)
 
-    monkeypatch.setattr("nosplit.power.level.two_sample_test", watched)
+    monkeypatch.setattr("nosplit._old.power.level.two_sample_test", watched)
     calibration_check(x, y, trials=3, kernels="paper2", method="split")
     assert len(during) == 3
     assert all(filters == before for filters in during)

@@ -10,8 +10,8 @@ from scipy.signal import lfilter
 
 import nosplit
 from nosplit import Exact, independence_test, mean_test, two_sample_test
-from nosplit.families.pooled import relabellings
-from nosplit.pairs.draws import Signs
+from nosplit._old.families.pooled import relabellings
+from nosplit._old.pairs.draws import Signs
 
 
 def series(rng, n, phi=0.9, p=1):
@@ -52,7 +52,7 @@ def test_rows_in_time_order_are_warned_of_by_the_result_alone(name):
     n = 4000 if name == "a closed form" else 400
     found = TESTS[name](series(rng, n), series(rng, n))
     assert warned(found)
-    assert found.calibration == ("asymptotic" if name == "a closed form" else "exact")
+    assert found.how.calibration == ("asymptotic" if name == "a closed form" else "exact")
     assert "Neighbouring rows are alike" in " ".join(str(found).split())
     independent = TESTS[name](rng.normal(size=(n, 1)), rng.normal(size=(n, 1)))
     assert not warned(independent)
@@ -62,10 +62,9 @@ def test_rows_in_time_order_are_warned_of_by_the_result_alone(name):
 def test_the_check_changes_no_p_value(name, monkeypatch):
     x, y = (series(np.random.default_rng(seed), 300) for seed in (1, 2))
     found = TESTS[name](x, y).to_dict()
-    for where in ("pairs", "columns", "observations"):
-        check = "check_jointly" if where == "observations" else "check_rows"
-        monkeypatch.setattr(f"nosplit.api.ways.{where}.{check}", lambda *_, **__: [])
-    monkeypatch.setattr("nosplit.api.means.check_rows", lambda *_, **__: [])
+    for where in ("api._run", "_old.api.means"):
+        monkeypatch.setattr(f"nosplit.{where}.check_rows", lambda *_, **__: [])
+    monkeypatch.setattr("nosplit._old.api.ways.observations.check_jointly", lambda *_, **__: [])
     unchecked = TESTS[name](x, y).to_dict()
     assert unchecked.pop("warnings") == []
     assert len(found.pop("warnings")) == 1
@@ -76,7 +75,7 @@ def test_rows_of_one_variable_that_are_independent_are_enough():
     """If y does not depend on its past, it may be permuted, whatever x does."""
     rng = np.random.default_rng(2)
     found = independence_test(series(rng, 400), rng.normal(size=400), calibration=Exact(99))
-    assert (found.calibration, found.warnings) == ("exact", ())
+    assert (found.how.calibration, found.warnings) == ("exact", ())
 
 
 def test_who_names_groups_says_that_they_are_independent():
@@ -121,9 +120,9 @@ def test_level_of_tiny_samples():
 def test_a_test_that_cannot_reject_says_so():
     x, y = np.random.default_rng(0).normal(size=(2, 3))
     found = two_sample_test(x, y + 50.0)
-    assert (found.smallest_pvalue, found.verdict()) == (0.1, "too little data")
+    assert (found.how.smallest_pvalue, found.verdict()) == (0.1, "too little data")
     assert found.verdict(0.2) == "differ"
-    assert str(found).startswith("Too little data to tell (p ≥ 0.1000 whatever the data")
+    assert str(found).startswith("Too little data to tell (p ≥ 0.10 whatever the data")
     assert found.warnings == ()
 
 
@@ -131,7 +130,7 @@ def test_too_few_draws_are_not_too_little_data():
     x, y = np.random.default_rng(0).normal(size=(2, 50))
     found = two_sample_test(x, y, calibration=Exact(19))
     assert found.verdict(0.01) == "no evidence"
-    said = " ".join(found.answer(0.01).split())
+    said = " ".join(found.summary(0.01).split())
     assert "19 permutations cannot give p ≤ 0.01: use 99 or more" in said
 
 

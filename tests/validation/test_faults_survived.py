@@ -17,14 +17,16 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit import TwoSampleAccumulator, load_accumulator, load_profile, two_sample_test
+from nosplit import TwoSampleAccumulator, two_sample_test
+from nosplit._old.api.profile import load_profile
+from nosplit._old.engines.streams.saved.loading import load_accumulator
+from nosplit._old.experiments.running import runner
+from nosplit._old.experiments.running.pool import WorkersDiedError
 from nosplit.errors import FileError, InputError
-from nosplit.experiments.running import runner
-from nosplit.experiments.running.pool import WorkersDiedError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits of POSIX")
 SOURCE = str(Path(nosplit.__file__).parents[1])
-KERNELS = [nosplit.Gaussian(1.0)]
+KERNELS = [nosplit.kernels.Gaussian(1.0)]
 
 
 def normal(*size, seed=0):
@@ -47,7 +49,7 @@ WRITER = """
 import sys, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import nosplit
-load = nosplit.load_accumulator if sys.argv[1].endswith("json") else nosplit.load_profile
+load = nosplit.load if sys.argv[1].endswith("json") else nosplit.load
 kept = load(sys.argv[1])
 print("ready", flush=True)
 for _ in range(int(sys.argv[2])):
@@ -155,7 +157,7 @@ COMMANDS = {
     "gof a.csv --model normal:0,1": "goodness_of_fit_test",
     "independence a.csv b.csv": "independence_test",
     "power a.csv b.csv --n 100": "pilot",
-    "calibrate a.csv b.csv": "calibration_check",
+    "calibrate a.csv b.csv": "power.calibration_check",
     "profile a.csv --out r.html": "profile",
     "plan --n 100": "plan",
     "demo": "two_sample_test",
@@ -174,9 +176,9 @@ def test_ctrl_c_in_every_command(command, tmp_path, monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(nosplit, COMMANDS[command], interrupted)
+    monkeypatch.setattr(f"nosplit.{COMMANDS[command]}", interrupted)
     with pytest.raises(SystemExit) as ended:
-        nosplit.cli.main(command.split())
+        nosplit._old.cli.main(command.split())
     assert ended.value.code == 130
     assert capsys.readouterr().err == "Stopped.\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv"]
@@ -196,7 +198,7 @@ def test_ctrl_c_while_experiments_run(when, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(os, "replace", interrupted)
         monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(SystemExit) as ended:
-        nosplit.cli.main(["reproduce", "geometry", "--trials", "2", "--workers", "1"])
+        nosplit._old.cli.main(["reproduce", "geometry", "--trials", "2", "--workers", "1"])
     assert ended.value.code == 130
     assert "Stopped. What is done is kept in reproduction" in capsys.readouterr().err
     names = [p.name for p in tmp_path.rglob("*") if p.is_file()]
@@ -251,6 +253,6 @@ def test_workers_that_die_are_an_error_and_no_verdict(tmp_path, monkeypatch, cap
 
     monkeypatch.setattr(runner, "run_studies", died)
     with pytest.raises(SystemExit) as ended:
-        nosplit.cli.main(["reproduce", "geometry"])
+        nosplit._old.cli.main(["reproduce", "geometry"])
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("error: Workers died 3 times. What is done is kept")

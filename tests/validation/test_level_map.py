@@ -32,7 +32,7 @@ SOME = {
     "goodness_of_fit, default: gamma(1.2), 10, p = 1": 4,
     "mean, default: 1 - exponential, 350, d = 7": 8,
     "joint_normal, ost: d = 3": 200,
-    "stream, adjacent: log-normal, 2000 v 32000, p = 2": 10,
+    "stream, adjacent: log-normal, 2000 v 2000, p = 2": 10,
 }
 
 

@@ -16,8 +16,8 @@ from scipy.stats import binom
 
 from nosplit.methods import OST, Best, ChiBar, Naive, Nonnegative, Split, Wald
 from nosplit.methods.chibar import log_chibar_sf
-from nosplit.methods.normal.tails import log_chi_sf
-from nosplit.methods.normal.whitening import Whitening
+from nosplit.methods.tails import log_chi_sf
+from nosplit.methods.whitening import Whitening
 
 FALSE_ALARM = 1e-7
 DRAWS = 20_000

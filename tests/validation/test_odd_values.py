@@ -13,10 +13,10 @@ import pytest
 
 import nosplit
 from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
-from nosplit.data.tables.fit_encoding import robust_scale
-from nosplit.kernels.derived.eigenbases import default_eigenbases
-from nosplit.methods.normal.laws import Flips
-from nosplit.sketch.maps import spread_of
+from nosplit._old.sketch.maps import spread_of
+from nosplit.data.fit_encoding import robust_scale
+from nosplit.kernels.eigenbases import default_eigenbases
+from nosplit.methods.laws import Flips
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +95,7 @@ def test_scores_that_overflow(series):
 def test_labellings_that_overflow():
     x, y = 1e153 * normal(8, 1), 1e153 * normal(16, 1)
     with pytest.raises(InputError, match="not finite"):
-        two_sample_test(x, y, kernels=[nosplit.Linear()], pairs="linear", calibration="asymptotic")
+        two_sample_test(x, y, kernels=[nosplit.kernels.Linear()])
 
 
 @pytest.mark.parametrize("size", [1e80, 1e100])
@@ -157,7 +157,7 @@ def test_tables_of_the_smallest_numbers():
 
 
 @pytest.mark.parametrize("size", [1e80, 1e140])
-@pytest.mark.parametrize("kernels", [None, [nosplit.Linear()]])
+@pytest.mark.parametrize("kernels", [None, [nosplit.kernels.Linear()]])
 def test_sketches_of_values_whose_fourth_powers_overflow_iv(size, kernels):
     x, y = size * np.random.default_rng(0).standard_normal((2, 300, 2))
     with pytest.raises(nosplit.InputError, match="Rescale"):

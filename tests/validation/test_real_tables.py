@@ -9,7 +9,7 @@ import pytest
 
 from _reference import at_most
 from benchmarks.common.real_tables import halves, pairs, tables
-from nosplit import column_tests, k_sample_test, two_sample_test, witness_test
+from nosplit import classifier_test, column_tests, k_sample_test, two_sample_test
 
 pytestmark = pytest.mark.usefixtures("scikit_learn")
 
@@ -51,12 +51,12 @@ def test_clear_differences_are_found(found, name):
     res = two_sample_test(pair.x, pair.y)
     assert res.pvalue <= 0.01
     assert res.verdict() == "differ"
-    assert res.differing()
+    assert res.columns.differing()
     tests = column_tests(pair.x, pair.y)
     assert tests.adjusted.min() <= 0.01
     assert tests.differing(0.01)
     assert k_sample_test([pair.x, pair.y]).pvalue <= 0.01
-    assert witness_test(pair.x, pair.y).pvalue <= 0.01
+    assert classifier_test(pair.x, pair.y).pvalue <= 0.01
 
 
 @pytest.mark.parametrize("name", CLEAR_PAIRS)

@@ -1,1 +1,1 @@
-"""The public functions: validate, compute, return a result."""
+"""Public functions: validate, plan, run, describe."""

@@ -1,1 +1,1 @@
-"""Arrays, tables and files → rows of numbers."""
+"""Samples as rows of numbers: tables, encodings, labels of rows."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nosplit._support.types import Array
+from nosplit._types import Array
 
 __all__ = ["repeats_as_identifier"]
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.terminal import listed
+from nosplit._text import listed
+from nosplit.data.frames import NUMBER, UNKNOWN, Frame, Raw
 from nosplit.data.names import without
-from nosplit.data.tables.frames import NUMBER, UNKNOWN, Frame, Raw
 from nosplit.errors import InputError, MissingValuesError
 
 __all__ = [

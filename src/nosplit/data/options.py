@@ -5,21 +5,21 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from nosplit._support.checks import repeated, resolve
+from nosplit._checks import repeated, resolve
 from nosplit.errors import InputError, MissingValuesError
 
 __all__ = ["AUTO", "POLICIES", "ROBUST", "Options", "by_policy", "wanted"]
 
 T = TypeVar("T")
 
-POLICIES = {name: name for name in ("raise", "omit", "indicate")}
-# What is missing in tables is compared, too; in arrays it is an error.
+# "auto": missing values of tables are compared as well; in arrays they are an error.
 AUTO = "auto"
+POLICIES = {name: name for name in (AUTO, "raise", "omit", "indicate")}
 
 
 ROBUST, NONE = "robust", "none"
@@ -52,7 +52,14 @@ class Options:
     def idle(self) -> bool:
         """Whether they leave arrays as they are."""
         picks = self.columns is not None or self.exclude is not None
-        return self.scale in (None, NONE) and self.nan_policy == "raise" and not picks
+        return self.scale in (None, NONE) and self.nan_policy in (AUTO, "raise") and not picks
+
+    def leaving_out(self, names: Iterable[str]) -> Options:
+        """The same options with some more columns left out."""
+        more = tuple(names)
+        if not more:
+            return self
+        return replace(self, exclude=tuple(dict.fromkeys((*(self.exclude or ()), *more))))
 
 
 def by_policy(
@@ -73,7 +80,7 @@ def by_policy(
     """
     if not isinstance(nan_policy, str):
         raise InputError(f"`nan_policy` must be a name, got {nan_policy!r}.")
-    if resolve(nan_policy, {AUTO: AUTO, **POLICIES}, "nan_policy") != AUTO:
+    if resolve(nan_policy, POLICIES, "nan_policy") != AUTO:
         return attempt(nan_policy)
     before = copy.deepcopy(rng)
     with suppress(MissingValuesError):

@@ -1,4 +1,4 @@
-"""Tables and arrays → rows of numbers: the doors of the tests."""
+"""Two samples in memory, arrays or tables, as rows of numbers."""
 
 from __future__ import annotations
 
@@ -10,51 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import (
+from nosplit._checks import (
     LARGEST_WHOLE,
     all_equal,
-    check_finite,
-    check_int,
     check_sample,
     constant_and_equal,
 )
-from nosplit._support.types import Array
-from nosplit.data.files.opening import is_path, open_source
-from nosplit.data.files.source import MOST_COLUMNS
-from nosplit.data.files.whole import is_small, read_if_path, some_rows, two_in_memory
-from nosplit.data.options import NONE, ROBUST, Options
-from nosplit.data.tables.encoding import Column, Encoding, Mask
-from nosplit.data.tables.fit_encoding import Read, read_one, read_two, robust_scale
-from nosplit.data.tables.frames import CATEGORIES, NUMBER, as_frame, is_table
+from nosplit._types import Index
+from nosplit.data.encoding import Encoding, Mask
+from nosplit.data.fit_encoding import Read, read_two
+from nosplit.data.frames import as_frame, is_table
+from nosplit.data.options import Options
 from nosplit.errors import InputError
-from nosplit.kernels.defaults.recipes import Kernels, Recipe, as_recipe
+from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
 
 __all__ = [
-    "Sample",
     "Samples",
     "check_as_many",
     "check_samples",
-    "one_sample",
-    "read_samples",
-    "some_columns",
-    "standardised",
+    "count_out",
     "two_samples",
 ]
-
-
-def some_columns(p: int, categorical: int) -> Encoding:
-    """An encoding of p columns of which so many are categories, for planning."""
-    if check_int(categorical, "categorical", least=0) > p:
-        raise InputError(f"`categorical` must be at most p = {p}, got {categorical}.")
-    if not categorical:
-        return Encoding((Column("0", NUMBER),))  # kernels for numbers do not ask how many
-    if p > MOST_COLUMNS:
-        raise InputError(f"`p` must be at most {MOST_COLUMNS:,} in tables, got {p:,}.")
-    kinds = [NUMBER] * (p - categorical) + [CATEGORIES[0]] * categorical
-    return Encoding(tuple(Column(str(i), kind) for i, kind in enumerate(kinds)))
-
-
-# -- the doors of the tests ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +89,13 @@ class Samples:
             return np.ones(len(self.x), np.bool_), np.ones(len(self.y), np.bool_)
         return self.read.kept[0], self.read.kept[1]
 
+    def spread_out(self, codes: Index) -> Index:
+        """Codes of the rows that are kept, among -1 for the others."""
+        kept = np.concatenate(self.kept)
+        found = np.full(len(kept), -1)
+        found[kept] = codes
+        return found
+
     @property
     def columns(self) -> tuple[str, ...] | None:
         """Names of the columns; None for arrays that are as they came."""
@@ -154,7 +137,7 @@ def two_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Sa
         largest = max(
             np.nanmax(np.abs(raw.values), initial=0.0) for raws in read.samples for raw in raws
         )
-        if largest > LARGEST_WHOLE:
+        if largest >= LARGEST_WHOLE:
             raise constant_and_equal(largest)
         raise InputError(
             "`x` and `y` hold nothing to compare: every column is constant, or holds categories "
@@ -177,62 +160,6 @@ def count_out(kept: Sequence[Mask]) -> int:
     return sum(int(np.count_nonzero(~keep)) for keep in kept)
 
 
-# -- one sample ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """One sample of numbers, in the units of the data.
-
-    Attributes
-    ----------
-    x : array
-        The rows.
-    kept : array of bool, or None
-        Which rows of what was given they are; None for all.
-    encoding : Encoding or None
-        As in `Samples`; not scaled.
-    scaled : bool
-        Whether a scale was asked for.
-    """
-
-    x: Any
-    kept: Mask | None = None
-    encoding: Encoding | None = None
-    scaled: bool = False
-
-    @property
-    def left_out(self) -> int:
-        """Rows left out because something was missing."""
-        return 0 if self.kept is None else count_out([self.kept])
-
-
-def one_sample(x: Any, options: Options) -> Sample:
-    """A sample of numbers to be compared with a model; an array without options as it came."""
-    if options.idle and not is_table(x):
-        return Sample(x)
-    if options.nan_policy == "indicate":
-        raise InputError(
-            "`nan_policy` must be 'raise' or 'omit' here, got 'indicate': a model of numbers says "
-            "nothing about missing ones."
-        )
-    read = read_one(as_frame(x, "x"), replace(options, scale=NONE))
-    for name, kind in zip(read.names, read.kinds, strict=True):
-        if kind != NUMBER:
-            raise InputError(
-                f"column {name!r} of `x` must hold numbers, as the model does, got {kind}. "
-                f"Convert it, or leave it out with exclude=[{name!r}]."
-            )
-    encoding = read.encoding()
-    return Sample(read.rows(encoding)[0], read.kept[0], encoding, options.scale == ROBUST)
-
-
-def standardised(x: Array) -> tuple[Array, Array]:
-    """Medians and spreads of the columns of x."""
-    pairs = np.array([robust_scale(column) for column in x.T])
-    return pairs[:, 0], pairs[:, 1]
-
-
 def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two samples of the same width and type; large ones are not read to the end."""
     x, y = check_sample(x, "x"), check_sample(y, "y")
@@ -245,28 +172,3 @@ def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
     if all_equal(x, x[0]) and all_equal(y, x[0]):
         raise constant_and_equal(float(np.abs(x[0]).max()))
     return x, y
-
-
-def in_hand(x: Any, y: Any, *, all_rows: bool) -> tuple[Any, Any]:
-    """Two samples as arrays or tables: files are read, of large ones a part, or none."""
-    if is_path(x) and is_path(y):
-        sources = open_source(x), open_source(y)
-        if is_small(*sources):
-            return two_in_memory(*sources)
-        if all_rows:
-            raise InputError(
-                "`paired`, `strata` and `groups` need all rows, and these files are too large to "
-                "be read whole. Read some pairs, strata or groups of them into tables first."
-            )
-        x, y = some_rows(x, y)
-    return read_if_path(x), read_if_path(y)
-
-
-def read_samples(x: Any, y: Any, options: Options, *, paired: bool = False) -> Samples:
-    """Two checked samples of finite numbers from arrays, tables or files; a part of large files."""
-    x, y = in_hand(x, y, all_rows=paired)
-    data = two_samples(x, y, options, paired=paired)
-    x, y = check_samples(data.x, data.y)
-    check_finite(x, "x")
-    check_finite(y, "y")
-    return replace(data, given=(x, y))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import special
-from nosplit._support.types import Array, Index
+from nosplit._lazy import special
+from nosplit._types import Array, Index
 from nosplit.errors import Caveat, DependentRowsWarning
 
 __all__ = [

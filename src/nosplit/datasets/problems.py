@@ -19,8 +19,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from nosplit._support.checks import check_rng
-from nosplit._support.types import Array
+from nosplit._checks import check_rng
+from nosplit._types import Array
 from nosplit.errors import InputError
 
 __all__ = ["DATASETS", "MNIST", "Blobs", "Dataset", "DiffVar", "SymmetricPair"]

@@ -1,1 +1,1 @@
-"""Rows → units, and the value of a pair of units: one file a family."""
+"""Families of tests: atoms, permutations and named forms of the data."""

@@ -1,198 +1,439 @@
-"""Two-sample units: MMD.
-
-Equal sizes: a unit is a pair (x, y) with Ψ = φ(x) - φ(y), and two units give
-h = k(x, x') + k(y, y') - k(x, y') - k(y, x'). Swapping x and y of a unit changes the sign of its Ψ.
-
-Unequal sizes: see `unequal`.
-"""
+"""The two-sample test in memory: named forms of the atoms of a design."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array, Index
-from nosplit.families.unequal import Grouped
-from nosplit.kernels.bank import Bank
-from nosplit.pairs.dealing import MOST_ROWS, Dealing, Natural, Order, UnitRange, take
-from nosplit.pairs.draws import SignDraws, Signs, column_moments
-from nosplit.pairs.moments import Moments
-from nosplit.pairs.pairing import Aligned, Band, Job, Tile
+from nosplit._lazy import special
+from nosplit._types import Array, Index
+from nosplit.backend.threads import one_blas_thread
+from nosplit.core.bins import RankedColumns, normal_scores, number_of_bins, rank_columns
+from nosplit.core.exchange import Exchange
+from nosplit.core.feature_map import pairs_of_columns, radii, shuffled, wave_values
+from nosplit.core.forms import Bins, Features, Form, Scores, flattened
+from nosplit.core.gram import Gram
+from nosplit.core.statistics import Statistics, statistics
+from nosplit.errors import Caveat, DroppedKernelWarning, InputError
+from nosplit.families.design import Design, Units, exchange_of
+from nosplit.inference.caveats import dropped, too_alike
+from nosplit.inference.evidence import Finding, conclude, conclude_by
+from nosplit.inference.plan import Effort
+from nosplit.inference.result import KernelSelection
+from nosplit.kernels import Kernel, Linear
+from nosplit.kernels.bank import Bank, difference_tile
+from nosplit.kernels.eigenbases import SCALE_ROWS, default_eigenbases, spread_out
+from nosplit.kernels.frequencies import frequencies_of
+from nosplit.kernels.orders import sorted_columns
+from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.methods import Adaptive, Method, Wald
 
-__all__ = ["MOST_ROWS", "Grouped", "Paired", "two_sample_units"]
+__all__ = [
+    "PooledRows",
+    "Sampled",
+    "compare_columns",
+    "compare_samples",
+    "kernel_gram",
+    "selection_of",
+]
 
-SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-# Pairs whose base quantities are found together: what a core's second cache holds.
-AT_ONCE = 4096
+# Ridge of the flattened linear kernel, relative to the largest eigenvalue, and regularisations of
+# flattened random features.
+RIDGE, REGULARISATIONS = 1e-3, (1e-1, 1e-3)
+# Columns, and their numbers of all atoms, that are made at once.
+MAX_COLUMNS, MAX_NUMBERS = 256, 1 << 23
+NOTHING_VARIES = (
+    "No permutation changes any statistic, so p is 1: the data is constant or nearly so, or no "
+    "kernel's bandwidth fits the data's scale."
+)
+# Keys of the shuffled ranks of the two references.
+KEY_PLACE, KEY_SPREAD = 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Paired(UnitRange):
-    """N units of one row each of x and y.
+class PooledRows:
+    """Pooled rows of all samples, and what is known of their columns.
+
+    Attributes
+    ----------
+    rows : array, shape (N, p)
+        Rows of x, then of y, as numbers.
+    of_y : array of bool, shape (N,)
+        Whether each row is of y.
+    categorical : sequence of int
+        Columns whose values are compared for equality only.
+    owners : sequence of int
+        The column of the table that each column is made of.
+    paired : bool
+        Whether row i of x belongs to row i of y.
+    """
+
+    rows: Array
+    of_y: NDArray[np.bool_]
+    categorical: Sequence[int]
+    owners: Sequence[int]
+    paired: bool = False
+
+    @property
+    def numeric(self) -> Index:
+        """Columns of numbers."""
+        every = np.arange(self.rows.shape[1])
+        return every[~np.isin(every, list(self.categorical))]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """The finding of a test of samples, with its atoms and permutations."""
+
+    finding: Finding
+    kernels: tuple[Kernel, ...]
+    units: Units
+    exchange: Exchange
+    pairs: Sequence[tuple[int, int]] = ()
+
+
+def compare_samples(
+    pooled: PooledRows,
+    design: Design,
+    recipe: Recipe,
+    effort: Effort,
+    rng: np.random.Generator,
+    method: Method | None = None,
+) -> Sampled:
+    """Test samples by permuting the atoms of a design.
+
+    Kernels that were named are all that is tested; otherwise all kinds of evidence are combined.
+    A method other than the adaptive one ranks the kernels by itself.
+    """
+    pooled, design, columns = _in_order(pooled, design, effort.n_bins)
+    kernels = _fitted_kernels(recipe, pooled.rows)
+    units, exchange = exchange_of(design, pooled.of_y, effort.n_resamples, _key(rng))
+    with one_blas_thread():
+        if recipe.default and (method is None or isinstance(method, Adaptive)):
+            forms, pairs = sample_forms(
+                pooled,
+                columns,
+                units,
+                exchange,
+                kernels,
+                effort.n_frequencies,
+                _key(rng),
+                design.said is not None,
+            )
+            forms |= reference_forms(pooled, columns, units, exchange)
+            each = column_statistics(pooled, columns, units, exchange)
+            finding = conclude(statistics(exchange, forms), each)
+            return Sampled(finding, kernels, units, exchange, pairs)
+        found = statistics(exchange, {"kernels": kernel_gram(units, pooled.rows, kernels)})
+    return Sampled(conclude_by(method or Adaptive(), found), kernels, units, exchange)
+
+
+def selection_of(
+    found: Sampled, method: Method, named: bool
+) -> tuple[KernelSelection, list[Caveat]]:
+    """Select a combination of the kernels on the data, and list what to know of it.
+
+    τ is √m times the mean over m pairs, as in the paper. Kernels that were `named` and do not vary
+    are listed.
+    """
+    kernels, A = found.finding.kernels, found.units.n
+    assert kernels is not None
+    exchange = found.exchange
+    units = float(A)  # of one row of each sample, or as many as say as much
+    if exchange.label is not None:
+        units = 2.0 * float(np.sum(exchange.share[0] * (1.0 - exchange.share[0])))
+    scale = 4.0 / np.sqrt(max(units * (units - 1.0) / 2.0, 1.0))
+    tau, cov = scale * kernels.tau[0], scale**2 * kernels.cov
+    if not kernels.tau.any():
+        constant = exchange.n_permutations > 1 and not found.finding.evidence.any()
+        none = np.zeros_like(tau)
+        said: list[Caveat] = [(DroppedKernelWarning, NOTHING_VARIES)] if constant else []
+        return KernelSelection(found.kernels, none, cov, none, (), 0, None), said
+    picked = method(tau, cov)
+    caveats = dropped(cov) if named else []
+    if isinstance(method, Wald):
+        caveats += too_alike(tau, float(np.log(found.finding.pvalue)))
+    truncated = not np.isnan(picked.truncation) and picked.mixture is None
+    selection = KernelSelection(
+        found.kernels,
+        tau,
+        cov,
+        picked.weights,
+        tuple(int(i) for i in np.flatnonzero(picked.active)),
+        int(picked.dof),
+        float(picked.truncation) if truncated else None,
+    )
+    return selection, caveats
+
+
+def compare_columns(
+    pooled: PooledRows, design: Design, n_resamples: int, rng: np.random.Generator
+) -> Sampled:
+    """Test each column by itself, under the permutations of a design."""
+    pooled, design, columns = _in_order(pooled, design)
+    units, exchange = exchange_of(design, pooled.of_y, n_resamples, _key(rng))
+    with one_blas_thread():
+        found = statistics(exchange, reference_forms(pooled, columns, units, exchange))
+        finding = conclude(found, column_statistics(pooled, columns, units, exchange))
+    return Sampled(finding, (), units, exchange)
+
+
+def _fitted_kernels(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:
+    """Fit kernels on some of the pooled rows, and check those of a caller."""
+    some = rows[spread_out(len(rows), SCALE_ROWS)]
+    try:
+        kernels = recipe.of_rare(some).fit(some)
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+    for kernel in kernels:
+        check_own_kernel(kernel, some[:2], some[:4])
+    return kernels
+
+
+def _in_order(
+    pooled: PooledRows, design: Design, n_bins: int | None = None
+) -> tuple[PooledRows, Design, RankedColumns]:
+    """Sort the rows that are in atoms, so that what is fitted on them knows no label; rank them."""
+    (kept,) = np.nonzero(design.dealt)
+    rows, p = pooled.rows[kept], pooled.rows.shape[1]
+    categories = np.isin(np.arange(p), list(pooled.categorical))
+    columns = rank_columns(rows, categories, n_bins or number_of_bins(len(rows)))
+    order = np.argsort(columns.keys, kind="stable")
+    same = np.diff(columns.keys[order]) == 0
+    tied = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+    if tied.any():
+        order[tied] = order[tied][_by_columns(rows, order[tied], columns.keys)]
+    some = replace(pooled, rows=rows[order], of_y=pooled.of_y[kept[order]])
+    return some, replace(design, unit=design.unit[kept[order]]), columns.some(order)
+
+
+def _by_columns(rows: Array, some: Index, keys: NDArray[np.uint64]) -> Index:
+    """Order some rows by keys, and those of equal keys by columns, whatever the columns' places."""
+    marks = [0, len(rows) // 3, len(rows) - 1]
+    low, middle, high = np.partition(rows, marks, axis=0)[marks]
+    with np.errstate(all="ignore"):
+        first = np.argsort((middle - low) / (high - low), kind="stable")
+    return np.lexsort((*rows[some].T[first], keys[some]))
+
+
+def _key(rng: np.random.Generator) -> int:
+    return int(rng.integers(0, 2**62))
+
+
+def sample_forms(
+    pooled: PooledRows,
+    columns: RankedColumns,
+    units: Units,
+    exchange: Exchange,
+    kernels: Sequence[Kernel],
+    n_frequencies: int,
+    key: int,
+    designed: bool,
+) -> tuple[dict[str, Any], Sequence[tuple[int, int]]]:
+    """Make the forms of all columns together and of pairs of them, and name the pairs.
 
     Parameters
     ----------
-    x, y : array, shape (n, p)
-        The samples.
-    x_order, y_order : Order
-        Row of each sample in each unit.
-    bank : Bank
+    pooled : PooledRows
+        The rows; all of them are in atoms.
+    columns : RankedColumns
+        Their columns.
+    units : Units
+        The atoms.
+    exchange : Exchange
+        Permutations of the atoms.
+    kernels : sequence of Kernel
         The kernels.
-    units : range
-        Which positions are units of this object.
-    block : int
-        Units that follow one another and are swapped together, where rows depend on those before.
+    n_frequencies : int
+        Random frequencies of a kernel; 0 for exact kernels.
+    key : int
+        Picks the frequencies.
+    designed : bool
+        Whether permutations are restricted to blocks, or atoms are more than rows.
     """
-
-    x: NDArray[Any]
-    y: NDArray[Any]
-    x_order: Order
-    y_order: Order
-    bank: Bank
-    units: range
-    block: int = 1
-
-    @property
-    def rows_per_unit(self) -> float:
-        """Rows in a unit, both samples together."""
-        return 2.0
-
-    def rows(self, unit: int) -> NDArray[Any]:
-        """All rows of one unit, for the median heuristic."""
-        return np.concatenate(self._rows(range(unit, unit + 1)))
-
-    def _rows(self, units: range) -> tuple[NDArray[Any], NDArray[Any]]:
-        positions = self.units[units.start : units.stop : units.step]
-        return take(self.x, self.x_order, positions), take(self.y, self.y_order, positions)
-
-    @property
-    def ordered(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Rows of x and of y, unit by unit."""
-        return self._rows(range(self.n_units))
-
-    def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
-        """Random swaps of x and y inside units."""
-        return SignDraws(self, Signs(self.n_units, flips, rng, block=self.block))
-
-    def values(self, job: Job) -> Array:
-        """Values h of the pairs of a job: (d, M), or (d, A, B) for a tile."""
-        if isinstance(job, Tile):
-            return self._tile(*self._rows(job.a), *self._rows(job.b))
-        return self._aligned(job)
-
-    def _index(self, job: Aligned | Band) -> Index:
-        """Rows of x in a and in b, of y in a and in b, of the pairs of a job; a band lag by lag."""
-        if isinstance(job, Aligned):
-            parts = (self._places(job.a), self._places(job.b))
-            return np.stack([parts[0][0], parts[1][0], parts[0][1], parts[1][1]])
-        n, stop = len(job.units), job.units.stop + job.R
-        i, j = self._places(range(job.units.start, min(stop, self.n_units)))
-        if stop > self.n_units:
-            first = self._places(range(stop - self.n_units))
-            i, j = np.concatenate([i, first[0]]), np.concatenate([j, first[1]])
-        ib, jb = (sliding_window_view(rows, n)[1:].ravel() for rows in (i, j))
-        return np.stack([np.tile(i[:n], job.R), ib, np.tile(j[:n], job.R), jb])
-
-    def _places(self, units: range) -> tuple[Index, Index]:
-        """Rows of x and of y in each of the units."""
-        positions = self.units[units.start : units.stop : units.step]
-        return self.x_order.rows(positions), self.y_order.rows(positions)
-
-    def _aligned(self, job: Aligned | Band) -> Array:
-        """Values of pairs that are not a tile."""
-        bank, m, index = self.bank, job.n_pairs, self._index(job)
-        h = np.empty((len(bank), m))
-        if bank.operations or bank.linear:
-            for start in range(0, m, AT_ONCE):
-                self._fill_some(index[:, start : start + AT_ONCE], h, start)
-        if bank.others:
-            ia, ib, ja, jb = index
-            xa, xb, ya, yb = self.x[ia], self.x[ib], self.y[ja], self.y[jb]
-            pairs = (xa, xb), (xa, yb), (ya, yb), (ya, xb)
-            for u, k in bank.called("aligned", pairs):
-                h[u] = (k[0] - k[1]) + (k[2] - k[3])
-        return h
-
-    def _fill_some(self, index: Index, h: Array, start: int) -> None:
-        """Values of some pairs by the compiled loops, into h from column `start` on."""
-        from nosplit._support.loops.bases import touch, two_sample_bases
-
-        bank, m, (ia, ib, ja, jb) = self.bank, index.shape[1], index
-        (sq, l1, dot), cross = bank.empty_bases(4, m), np.empty(m)
-        if self._scattered:
-            for sample, rows in ((self.x, ia), (self.x, ib), (self.y, ja), (self.y, jb)):
-                touch(sample, rows)
-        want, linear = bank.want, bool(bank.linear)
-        two_sample_bases(self.x, ia, ib, self.y, ja, jb, want, linear, sq, l1, dot, cross)
-        bank.evaluate((sq, l1, dot), SIGNS, h, start, m)
-        if not np.isfinite(sq.sum() + l1.sum()):  # a bounded kernel would hide it
-            h[:, start] = np.nan
-        h[bank.linear, start : start + m] = cross
-
-    @property
-    def _scattered(self) -> bool:
-        """Whether rows are taken in another order than they lie in."""
-        return not Natural() == self.x_order == self.y_order
-
-    def _compiled(self, job: Aligned | Band) -> tuple[Any, ...]:
-        """Arguments of the compiled loops."""
-        from nosplit._support.loops.values import two_sample_room
-
-        bank, scattered = self.bank, self._scattered
-        if isinstance(job, Band) or scattered:
-            index, listed = self._index(job), True
-        else:
-            index, listed = self._progressions(job), False
-        where = self.x, self.y, index, listed, scattered
-        return *where, bank.want, bank.linear_rows, bank.program, two_sample_room()
-
-    def _progressions(self, job: Aligned) -> Index:
-        """First rows and steps of rows as they come, in the order of `_index`."""
-        a, b = ([self.units[u.start], u.step * self.units.step] for u in (job.a, job.b))
-        return np.array([a, b, a, b], dtype=np.int64)
-
-    def moments(self, job: Job) -> Moments:
-        """Moments of the values of a job, without keeping the values where that is possible."""
-        if isinstance(job, Tile) or self.bank.others:
-            return column_moments(self.values(job), job)
-        from nosplit._support.loops.values import two_sample_moments
-
-        d = len(self.bank)
-        mean, total = np.empty(d), np.empty((d, d))
-        two_sample_moments(*self._compiled(job), mean, total, job.n_pairs)
-        return Moments(job.n_pairs, mean, total)
-
-    def _tile(
-        self, xa: NDArray[Any], ya: NDArray[Any], xb: NDArray[Any], yb: NDArray[Any]
-    ) -> Array:
-        bank, shape = self.bank, (len(xa), len(xb))
-        h = np.empty((len(bank), *shape))
-        if bank.operations:
-            bases, centre = bank.empty_bases(4, shape[0] * shape[1]), bank.centre(xa, ya, xb, yb)
-            for c, (a, b) in enumerate(((xa, xb), (ya, yb), (xa, yb), (ya, xb))):
-                tile = [q[c].reshape(shape) if q.size else q for q in bases]
-                bank.tile_bases(a, b, tile, centre)
-            bank.evaluate(bases, SIGNS, h.reshape(len(bank), -1))
-        if bank.linear:
-            left, right = (np.subtract(u, v, dtype=np.float64) for u, v in ((xa, ya), (xb, yb)))
-            h[bank.linear] = left @ right.T
-        for u, k in bank.called("tile", ((xa, xb), (xa, yb), (ya, yb), (ya, xb))):
-            h[u] = (k[0] - k[1]) + (k[2] - k[3])
-        return h
+    rows = pooled.rows
+    forms, pairs = pair_forms(pooled, columns, units)
+    if n_frequencies:
+        forms |= feature_kernels(units, exchange, rows, kernels, n_frequencies, key)
+    else:
+        forms["kernels"] = kernel_gram(units, rows, kernels)
+        numbers = np.ascontiguousarray(rows[:, pooled.numeric])
+        bases = default_eigenbases(numbers) if numbers.size else []
+        # Landmarks know the spread of single rows; in a design, atoms vary about their block.
+        forms["flattened"] = [
+            flattened(units.of(features), exchange, REGULARISATIONS)
+            if designed
+            else Features(units.of(features), basis.gains())
+            for basis, features in bases
+        ]
+    if len(columns.scored):
+        scores = columns.scores
+        forms["linear"] = flattened(units.of(scores), exchange, (RIDGE,))
+        distance = radii(scores)
+        if distance is not None:
+            forms["distance"] = Features(units.of(distance), np.eye(2))
+    return forms, pairs
 
 
-def two_sample_units(
-    x: NDArray[Any], y: NDArray[Any], x_order: Order, y_order: Order, bank: Bank
-) -> Paired | Grouped:
-    """N = min(n, m) units; the larger sample is dealt out evenly, at most 16 rows to a unit."""
-    n, m = len(x), len(y)
-    if n == m:
-        return Paired(x, y, x_order, y_order, bank, range(n))
-    if n > m:
-        return two_sample_units(y, x, y_order, x_order, bank)
-    starts = Dealing(n, m).starts(range(n))
-    return Grouped(x, y, x_order, y_order, bank, starts, range(n))
+def pair_forms(
+    pooled: PooledRows, columns: RankedColumns, units: Units
+) -> tuple[dict[str, Any], Sequence[tuple[int, int]]]:
+    """Make the form of pairs of columns, if they are not too many, and name the pairs."""
+    found = pairs_of_columns(columns, pooled.owners)
+    if found is None:
+        return {}, ()
+    number = len(found.columns)
+    owner = np.repeat(np.arange(number), found.gains.shape[1])
+    form = Features(units.of(found.values), found.gains, number, owner)
+    return {"pairs": form}, found.columns
+
+
+def reference_forms(
+    pooled: PooledRows, columns: RankedColumns, units: Units, exchange: Exchange
+) -> dict[str, Form]:
+    """Make the forms of columns that depend on no data, to which single columns are compared."""
+    if not len(columns.scored):
+        return {}
+    scores, none = normal_scores(len(pooled.rows))[1::2], np.zeros(0, np.int64)
+    if pooled.paired and units.differences:
+        place = shuffled(_half_scores(np.arange(1.0, units.n + 1.0), units.n), KEY_PLACE)
+    else:
+        place = units.of(shuffled(scores, KEY_PLACE))
+    found = {"place": place, "spread": units.of(shuffled(scores * scores, KEY_SPREAD))}
+    if exchange.even:  # as likely as their negatives: x and y may change places
+        found = {name: np.concatenate([a[:, ::2], -a[:, ::2]], 1) for name, a in found.items()}
+    return {f"{name} reference": Scores(values, none) for name, values in found.items()}
+
+
+def column_statistics(
+    pooled: PooledRows, columns: RankedColumns, units: Units, exchange: Exchange
+) -> Iterator[Mapping[str, Statistics]]:
+    """Compute shape, place and spread of single columns, some columns at a time."""
+    p, width = columns.counts.shape
+    table = normal_scores(len(pooled.rows))
+    owners = np.asarray(pooled.owners)
+    step = min(max(MAX_NUMBERS // (units.n * width), 1), MAX_COLUMNS)
+    for first in range(0, p, step):
+        some = slice(first, min(first + step, p))
+        which = columns.scored[(columns.scored >= some.start) & (columns.scored < some.stop)]
+        forms: dict[str, Form] = {"shape": _bins_of(columns, some, which - first, units, owners)}
+        if len(which):
+            scores = table[columns.twice[:, which]]
+            forms["spread"] = Scores(units.of(scores * scores), which - first)
+            paired = pooled.paired and units.differences
+            place = _signed_scores(pooled.rows[:, which], units) if paired else units.of(scores)
+            forms["place"] = Scores(place, which - first)
+        yield statistics(exchange, forms)
+
+
+def _bins_of(
+    columns: RankedColumns, some: slice, scored: Index, units: Units, owners: Index
+) -> Bins:
+    """Bins of some columns; those without scores have no cumulative statistic."""
+    from nosplit.backend.numba.columns import atoms_in_bins
+
+    counts = columns.counts[some]
+    share = counts / counts.sum(axis=1, keepdims=True)
+    below = np.cumsum(share, axis=1)
+    inside = (below < 1.0 - 1e-9) & (counts > 0)
+    inside &= np.isin(np.arange(len(counts)), scored)[:, None]
+    inside &= (np.count_nonzero(counts, axis=1) > 2)[:, None]
+    cumulative = np.where(inside, 1.0 / np.where(inside, below * (1.0 - below), 1.0), 0.0)
+    single = np.where(counts > 0, 1.0 / np.where(counts > 0, share, 1.0), 0.0)
+    # Counts of rows are whole, shares of the rows of a group are not.
+    kind = np.float32 if units.single or units.differences else np.float64
+    values = np.empty((units.n, counts.size), kind)
+    code = np.ascontiguousarray(columns.code[:, some])
+    atoms_in_bins(code, units.row, units.coef, units.start, counts.shape[1], values)
+    return Bins(values, cumulative, single, owners[some])
+
+
+def _signed_scores(rows: Array, units: Units) -> Array:
+    """Signed normal scores of differences of pairs, (pairs, columns): |d| by its rank."""
+    gaps = units.of(rows)
+    columns = sorted_columns(np.abs(gaps))
+    rank = columns.back((columns.twice + 1) / 2.0)
+    return np.asarray(np.sign(gaps) * _half_scores(rank, units.n))
+
+
+def _half_scores(rank: Array, n: int) -> Array:
+    """Normal scores above 0 of ranks from 1 to n."""
+    return np.asarray(special.ndtri(0.5 + 0.5 * rank / (n + 1.0)))
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+
+def feature_kernels(
+    units: Units,
+    exchange: Exchange,
+    rows: Array,
+    kernels: Sequence[Kernel],
+    n_frequencies: int,
+    key: int,
+) -> dict[str, Any]:
+    """Kernels by random frequencies, plain and with flattened spectra."""
+    values, order = [], np.arange(rows.shape[1])
+    for u, kernel in enumerate(kernels):
+        if isinstance(kernel, Linear):
+            values.append(units.of(rows - rows.mean(axis=0)))
+            continue
+        rng = np.random.Generator(np.random.Philox(key=np.array([key, u], np.uint64)))
+        drawn = frequencies_of(kernel, order, n_frequencies, rng)
+        values.append(units.of(wave_values(rows, drawn)))
+    return {
+        "kernels": [Features(own, np.ones((own.shape[1], 1))) for own in values],
+        "flattened": [flattened(own, exchange, REGULARISATIONS) for own in values],
+    }
+
+
+def kernel_gram(units: Units, rows: Array, kernels: Sequence[Kernel]) -> Gram:
+    """Gram tiles of kernels on atoms of rows."""
+    bank, own = Bank(tuple(kernels)), np.ascontiguousarray(rows[units.row])
+    centre, origin = bank.centre(own), (own / len(own)).sum(axis=0)  # the sum may overflow
+    if units.differences:
+        return Gram(units.n, len(bank), partial(_tile_of_differences, bank, own, centre))
+
+    def tile(a: range, b: range) -> Array:
+        left, right = (slice(units.start[r.start], units.start[r.stop]) for r in (a, b))
+        K = _tile_of_rows(bank, own[left], own[right], centre, origin)
+        if units.single:
+            return K
+        K *= units.coef[left][:, None] * units.coef[right]
+        K = np.add.reduceat(K, units.start[a.start : a.stop] - left.start, axis=1)
+        return np.asarray(np.add.reduceat(K, units.start[b.start : b.stop] - right.start, axis=2))
+
+    return Gram(units.n, len(bank), tile)
+
+
+def _tile_of_rows(
+    bank: Bank, left: Array, right: Array, centre: Array | None, origin: Array
+) -> Array:
+    """Kernel values of all rows of the left with all rows of the right, (d, a, b)."""
+    shape = len(left), len(right)
+    K = np.empty((len(bank), *shape))
+    if bank.operations:
+        bases = bank.empty_bases(1, shape[0] * shape[1])
+        bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases], centre)
+        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+    if bank.linear:
+        K[bank.linear] = (left - origin) @ (right - origin).T
+    for u, (k,) in bank.called("tile", ((left, right),)):
+        K[u] = k
+    return K
+
+
+def _tile_of_differences(
+    bank: Bank, rows: Array, centre: Array | None, a: range, b: range
+) -> Array:
+    """Values h of differences of pairs of rows, (d, a, b)."""
+    left, right = (
+        [np.ascontiguousarray(rows[2 * r.start + i : 2 * r.stop : 2]) for i in (0, 1)]
+        for r in (a, b)
+    )
+    return difference_tile(bank, left, right, centre)

@@ -1,1 +1,1 @@
-"""Plan → run → calibrate → caveats → result. Knows no data."""
+"""From statistics to an answer: plans, p-values, effect sizes, results and their printing."""

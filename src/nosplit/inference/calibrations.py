@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Never
 
-from nosplit._support.checks import check_int, resolve
+from nosplit._checks import check_int, resolve
 from nosplit.errors import InputError
 
 __all__ = [

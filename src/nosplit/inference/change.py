@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import special
-from nosplit._support.types import Array, Index
+from nosplit._lazy import special
+from nosplit._types import Array, Index
 from nosplit.inference.effect import Separation
 
 __all__ = [
@@ -604,7 +604,7 @@ def change_of_distances(pvalue: float, first: Array, second: Array) -> Distance:
     words = f"rows lie {where} the middle: median distance × {_digits(ratio)}"
     if change.what not in ("mean", "median"):
         much = "more" if times >= 1.0 else "less"
-        words = f"rows vary {much} in their distance from the middle: sd × {_digits(times)}"
+        words = f"distances from the middle vary {much}: sd × {_digits(times)}"
     return Distance(pvalue, ratio, words)
 
 

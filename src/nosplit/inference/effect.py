@@ -6,21 +6,24 @@ and judged on the fifth, so that without a difference its mean is one half at an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.lazy import special
-from nosplit._support.types import Array, Index
+from nosplit._lazy import special
+from nosplit._types import Array, Index
 
 __all__ = [
     "FOLDS",
     "LEVEL",
     "DealtRows",
     "Separation",
+    "bins_of_both",
     "bins_of_group",
     "bins_of_values",
     "coarser_bins",
@@ -38,6 +41,8 @@ FOLDS = 5
 LEVEL = 0.95
 # Bins of a column of numbers, rows in each, and the share of rows of a value with its own bin.
 MOST_BINS, ROWS_A_BIN, OWN_SHARE = 32, 25, 0.01
+# Values, and columns, that are binned at once.
+VALUES_AT_ONCE, MAX_COLUMNS = 1 << 21, 256
 # A difference of shares that is rounding.
 ROUNDING = 1e-12
 
@@ -142,8 +147,8 @@ def separation_of_counts(counts: Array) -> Separation | None:
     rows = counts.sum(axis=2)
     live = rows.min(axis=0) > 0
     counts, rows = counts[:, live], rows[:, live]
-    found = _Rules.of(counts / rows[:, :, None], _balanced(*rows))
-    return None if found is None else Separation(*found.estimate(1.0 / rows))
+    found = _Rules.of((counts / rows[:, :, None])[None], _balanced(*rows))
+    return None if found is None else found.separations((1.0 / rows)[None])[0]
 
 
 def _balanced(n: Array, m: Array) -> Array:
@@ -160,15 +165,15 @@ def _variance_of_mean(n: Any, mean: Any, square: Any) -> Any:
 
 
 class _Rules(NamedTuple):
-    """Rules learned on all folds but one.
+    """Rules of some columns, learned on all folds but one.
 
     Attributes
     ----------
-    shares : array, shape (2, K, B)
-        Shares of the bins in each fold of either sample.
+    shares : array, shape (C, 2, K, B)
+        Shares of the bins of each column in each fold of either sample.
     weights : array, shape (K,)
         Weights of the folds, which add up to 1.
-    signs : array, shape (K, B)
+    signs : array, shape (C, K, B)
         The rule for each fold: 1 for y, -1 for x, 0 for a tie.
     """
 
@@ -182,46 +187,48 @@ class _Rules(NamedTuple):
         if len(weights) < 2:
             return None
         weights = weights / weights.sum()
-        apart = weights[:, None] * (shares[1] - shares[0])
-        rest = apart.sum(axis=0) - apart
+        apart = weights[:, None] * (shares[:, 1] - shares[:, 0])
+        rest = apart.sum(axis=1, keepdims=True) - apart
         return cls(shares, weights, np.sign(np.where(np.abs(rest) > ROUNDING, rest, 0.0)))
 
-    def estimate(self, noise: Array) -> tuple[float, float, float]:
-        """Balanced accuracy, its standard error, and the degrees of freedom of that.
+    def separations(self, noise: Array) -> list[Separation]:
+        """Balanced accuracies, their standard errors, and the degrees of freedom of these.
 
-        Shares of a fold vary as those of 1 / `noise` independent rows, (2, K).
+        Shares of a fold vary as those of 1 / `noise` independent rows, (C or 1, 2, K).
         """
-        gap = (self.signs * (self.shares[1] - self.shares[0])).sum(axis=1)
+        gap = (self.signs * (self.shares[:, 1] - self.shares[:, 0])).sum(axis=2)
         n = 1.0 / (noise @ self.weights**2)
-        scores = self.signs, self.signs**2
-        own = _variance_of_mean(n, *((s * self.shares).sum(axis=2) @ self.weights for s in scores))
-        freedom = own.sum() ** 2 / (own**2 / np.maximum(n - 1.0, 1.0)).sum()
-        error = 0.25 * np.sqrt(own.sum() + self._covariance(noise))
-        return 0.5 + 0.25 * float(self.weights @ gap), float(error), float(freedom)
+        scores = ((s[:, None] * self.shares).sum(axis=3) for s in (self.signs, self.signs**2))
+        own = _variance_of_mean(n, *(score @ self.weights for score in scores))
+        freedom = own.sum(axis=1) ** 2 / (own**2 / np.maximum(n - 1.0, 1.0)).sum(axis=1)
+        error = 0.25 * np.sqrt(own.sum(axis=1) + self._covariance(noise))
+        value = 0.5 + 0.25 * gap @ self.weights
+        found = np.stack([value, error, freedom], axis=1).tolist()
+        return [Separation(*numbers) for numbers in found]
 
-    def _covariance(self, noise: Array) -> float:
-        """Covariance of all pairs of different folds, which teach one another.
+    def _covariance(self, noise: Array) -> Array:
+        """Covariance of all pairs of different folds, which teach one another, (C,).
 
         For folds k and l, R is the difference of shares in all other folds, and D_k, D_l are
         normal with mean 0. The rule for k is the sign of R + D_l, that for l the sign of R + D_k.
         Given R, the mean of sign(R + D_l) D_l is 2 φ(R / σ_l) σ_l. Without a difference of the
         samples the estimate is unbiased; with a large one it is 0, as all rules agree.
         """
-        p = self.shares.mean(axis=0).T @ self.weights
+        p = self.weights @ self.shares.mean(axis=1)
         varies = (p > ROUNDING) & (p < 1.0 - ROUNDING)
-        p, apart = p[varies], self.weights[:, None] * (self.shares[1] - self.shares[0])[:, varies]
-        spread = np.sqrt(p * (1.0 - p))
-        rate = np.sqrt(noise.sum(axis=0))
-        pairs = np.triu_indices(len(rate), 1)
-        rest = (apart.sum(axis=0) - apart[pairs[0]] - apart[pairs[1]]) / spread
-        size = self.weights * rate
-        one, other = (
-            np.sqrt(2.0 / np.pi) * np.exp(-0.5 * (rest / size[f, None]) ** 2) / spread
-            for f in pairs
-        )
-        # Covariances of shares are p (1 - p) and -p p'.
-        both = (one * other) @ (spread**4 - p**4) + (one @ p**2) * (other @ p**2)
-        return 2.0 * float((size[pairs[0]] * size[pairs[1]]) @ both)
+        p = np.where(varies, p, 0.0)
+        spread = np.where(varies, np.sqrt(p * (1.0 - p)), 1.0)
+        apart = self.weights[:, None] * (self.shares[:, 1] - self.shares[:, 0])
+        total, size = apart.sum(axis=1), self.weights * np.sqrt(noise.sum(axis=1))
+        found = np.zeros(len(p))
+        for k, m in combinations(range(len(self.weights)), 2):
+            rest = -0.5 * ((total - apart[:, k] - apart[:, m]) / spread) ** 2
+            one, other = (varies * np.exp(rest / size[:, [f]] ** 2) / spread for f in (k, m))
+            # Covariances of shares are p (1 - p) and -p p'.
+            both = (one * other * (spread**4 - p**4)).sum(axis=1)
+            both += (one * p**2).sum(axis=1) * (other * p**2).sum(axis=1)
+            found += size[:, k] * size[:, m] * both
+        return 4.0 / np.pi * found
 
 
 def coarser_bins(counts: Array) -> Array:
@@ -257,22 +264,29 @@ class DealtRows(NamedTuple):
     folds: Array
     unit: Index | None
 
-    def separation(self, bins: Index, n_bins: int) -> Separation | None:
-        """Estimate the separation by bins of the rows."""
-        at, size = self.place * n_bins + bins, 2 * FOLDS * n_bins
-        sums = np.asarray(np.bincount(at, self.weights, size), np.float64)
-        shares = sums.reshape(2, FOLDS, n_bins)
+    def separations(self, bins: NDArray[np.integer], n_bins: int) -> list[Separation | None]:
+        """Estimate the separation of columns, by the bins of their rows, (C, N)."""
+        from nosplit.backend.numba.columns import sums_in_bins
+
+        sums = np.zeros((len(bins), 2 * FOLDS, n_bins))
+        sums_in_bins(np.ascontiguousarray(bins, np.int32), self.place, self.weights, sums)
+        shares = sums.reshape(-1, 2, FOLDS, n_bins)
         live = self.folds > 0
-        found = _Rules.of(shares[:, live], self.folds[live])
+        found = _Rules.of(shares[:, :, live], self.folds[live])
         if found is None:
-            return None
+            return [None] * len(bins)
         squares = np.bincount(self.place, self.weights**2, 2 * FOLDS)
-        noise = np.asarray(squares, np.float64).reshape(2, FOLDS)
+        noise = np.asarray(squares, np.float64).reshape(1, 2, FOLDS)
         if self.unit is not None:
-            signs = np.zeros((FOLDS, n_bins))
-            signs[live] = found.signs
-            noise = noise * self._inflation(signs[self.place % FOLDS, bins])[:, None]
-        return Separation(*found.estimate(noise[:, live]))
+            signs = np.zeros((len(bins), FOLDS, n_bins))
+            signs[:, live] = found.signs
+            own = (signs[c, self.place % FOLDS, column] for c, column in enumerate(bins))
+            noise = noise * np.stack([self._inflation(scores) for scores in own])[:, :, None]
+        return list(found.separations(noise[:, :, live]))
+
+    def separation(self, bins: Index, n_bins: int) -> Separation | None:
+        """Estimate the separation of one column by bins of the rows."""
+        return self.separations(bins[None], n_bins)[0]
 
     def _inflation(self, scores: Array) -> Array:
         """Variance of sums over units, relative to that of as many independent rows."""
@@ -355,8 +369,7 @@ def bins_of_values(
         rank[np.argsort(-rows, kind="stable")] = np.arange(len(found))
         place, n_bins = np.minimum(rank[code.ravel()], most), most + 1
     else:
-        # An even number, so that two samples of one size that do not overlap share no bin.
-        edges = _edges(np.sort(there), min(most // 2 * 2, MOST_BINS))
+        edges = _edges(np.sort(there))
         place, n_bins = np.searchsorted(edges, there), len(edges) + 1
     if missing is None:
         return place, n_bins
@@ -365,22 +378,30 @@ def bins_of_values(
     return whole, n_bins + 1
 
 
-def _edges(ordered: Array, count: int) -> Array:
+def _edges(ordered: Array) -> Array:
     """Upper edges of bins: quantiles, and both sides of values that many rows share."""
     n = len(ordered)
     if n == 0:
         return ordered
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     rows = np.diff(np.append(starts, n))
-    own = ordered[starts[rows >= min(n / 2, max(ROWS_A_BIN, OWN_SHARE * n))]]
-    middle = ordered[np.ceil(n * np.arange(1, count) / count).astype(np.int64) - 1]
-    return np.unique(np.concatenate([middle, own, np.nextafter(own, -np.inf)]))
+    places, least = _edge_places(n)
+    own = ordered[starts[rows >= least]]
+    return np.unique(np.concatenate([ordered[places], own, np.nextafter(own, -np.inf)]))
+
+
+def _edge_places(n: int) -> tuple[Index, float]:
+    """Places of quantiles among n sorted rows, and rows of a value with its own bin."""
+    # An even number, so that two samples of one size that do not overlap share no bin.
+    count = min(max(2, n // ROWS_A_BIN) // 2 * 2, MOST_BINS)
+    places = np.ceil(n * np.arange(1, count) / count).astype(np.int64) - 1
+    return places, min(n / 2, max(ROWS_A_BIN, OWN_SHARE * n))
 
 
 def separations_of_rows(
     rows: NDArray[Any],
     dealt: DealtRows,
-    groups: Iterable[Sequence[int]],
+    groups: Sequence[Sequence[int]],
     categorical: Collection[int] = (),
 ) -> list[Separation | None]:
     """Estimate the separation of each column.
@@ -397,7 +418,32 @@ def separations_of_rows(
     categorical : collection of int
         Columns of the rows that hold categories.
     """
-    return [dealt.separation(*bins_of_group(rows, own, categorical)) for own in groups]
+    found: list[Separation | None] = []
+    step = max(1, min(VALUES_AT_ONCE // len(rows), MAX_COLUMNS))
+    for first in range(0, len(groups), step):
+        some = groups[first : first + step]
+        found += dealt.separations(*bins_of_groups(rows, some, categorical))
+    return found
+
+
+def bins_of_groups(
+    rows: NDArray[Any], groups: Sequence[Sequence[int]], categorical: Collection[int]
+) -> tuple[Index, int]:
+    """The bins of rows by some columns, (C, N), and the largest number of bins of a column."""
+    from nosplit.backend.numba.columns import bins_by_quantiles
+
+    bins, widest = np.empty((len(groups), len(rows)), np.int64), 1
+    plain = [k for k, own in enumerate(groups) if len(own) == 1 and own[0] not in categorical]
+    if plain:
+        values = np.array(rows[:, [groups[k][0] for k in plain]].T, np.float64, order="C")
+        at, least = _edge_places(len(rows))
+        code = np.empty(values.shape, np.int64)
+        widest = bins_by_quantiles(values, np.argsort(values, axis=1), at, least, code)
+        bins[plain] = code
+    for k in set(range(len(groups))).difference(plain):
+        bins[k], count = bins_of_group(rows, groups[k], categorical)
+        widest = max(widest, count)
+    return bins, widest
 
 
 def bins_of_group(
@@ -407,6 +453,21 @@ def bins_of_group(
     missing = rows[:, group[1]] == 1.0 if len(group) > 1 else None
     values = np.asarray(rows[:, group[0]], np.float64)
     return bins_of_values(values, group[0] in categorical, missing)
+
+
+def bins_of_both(
+    rows: NDArray[Any], groups: Sequence[Sequence[int]], categorical: Collection[int]
+) -> tuple[Index, int]:
+    """The bin of each row by two columns together: a grid of about 25 rows a bin."""
+    most = int(np.clip(math.isqrt(len(rows) // ROWS_A_BIN), 2, MOST_BINS))
+    place, total = np.zeros(len(rows), np.int64), 1
+    for group in groups:
+        bins, count = bins_of_group(rows, group, categorical)
+        if count > most:  # numbers: neighbours together; categories: the rare ones
+            rare = group[0] in categorical
+            bins = np.minimum(bins, most - 1) if rare else bins * most // count
+        place, total = place * most + bins, total * most
+    return place, total
 
 
 def separations_of_both(

@@ -1,36 +1,34 @@
-"""The result of a test."""
+"""The result of a test: the verdict, and sections on columns, pairs, kernels and the procedure."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from html import escape
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from nosplit._support.checks import check_alpha
-from nosplit._support.pvalues import said_p
-from nosplit._support.types import Array
+from nosplit._checks import check_alpha
+from nosplit._types import Array
 from nosplit.errors import InputError
-from nosplit.inference.calibrating.evidence import ColumnEvidence, PairEvidence
 from nosplit.inference.change import Distance, finite_or_none
-from nosplit.inference.columns.results import ColumnTest, ColumnTests, tests_of
-from nosplit.inference.columns.sequential import enough_draws
+from nosplit.inference.columns import ColumnTable, PairTable
 from nosplit.inference.effect import Separation
-from nosplit.inference.printed import answer_of, kernel_label, summary_of
+from nosplit.inference.print import Printed, answer_of, headline_of, kernel_lines
 from nosplit.inference.questions import (
     DIFFER,
     NO_EVIDENCE,
     TOO_LITTLE_DATA,
+    Exchanged,
     Question,
     Verdict,
 )
-from nosplit.methods.normal.laws import Law
+from nosplit.methods.laws import Law
 
-__all__ = ["Exchanged", "KernelLine", "TestResult"]
+__all__ = ["How", "KernelLine", "KernelSelection", "TestResult"]
 
 
 class KernelLine(NamedTuple):
@@ -46,44 +44,16 @@ class KernelLine(NamedTuple):
     active: bool
 
 
-# Separation of a column that defines the samples.
-APART = 0.99
-
-
-@dataclass(frozen=True)
-class Exchanged:
-    """A description of the design: the permutations under the null hypothesis.
-
-    Attributes
-    ----------
-    kind : {"pairs", "strata", "groups", "series", "samples"}
-        Rows of pairs, rows or groups inside strata, whole groups, blocks of consecutive rows, or
-        rows of several samples.
-    words : str
-        What it is, in words.
-    unit : {"rows", "pairs", "groups", "blocks"}
-        What must be independent of one another for p-values to be exact.
-    """
-
-    kind: str
-    words: str
-    unit: str = "rows"
-
-    def __str__(self) -> str:
-        return self.words
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class TestResult:
-    """The outcome of a test. It holds no data, and unpacks as `statistic, pvalue = result`.
+class KernelSelection(Printed):
+    """The kernels of a test, and the combination that was selected.
 
     Attributes
     ----------
-    statistic : float
-        Value of the selected statistic; under exact calibration, the evidence that was ranked. It
-        is -inf where `split` learned nothing to test with.
-    pvalue, log_pvalue : float
-        The p-value and its logarithm, which is exact where the p-value underflows.
+    kernels : tuple
+        The base kernels.
+    tau, cov : array
+        The base statistics τ, (d,), and the covariance matrix Σ̂ that was used, (d, d).
     weights : array, shape (d,)
         The learned combination β* of the base statistics.
     active : tuple of int
@@ -91,46 +61,139 @@ class TestResult:
     dof : int
         Degrees of freedom l of the closed-form null law.
     truncation : float or None
-        𝒱⁻, the lower end of a truncated normal null law; None where the law is another.
-    tau, cov : array
-        The base statistics τ, (d,), and the covariance matrix Σ̂ that was used, (d, d).
-    kernels : tuple
-        The base kernels, in the order of `weights`.
+        𝒱⁻, the lower end of a truncated normal null law; None if the law is another.
+    """
+
+    kernels: tuple[Any, ...]
+    tau: Array
+    cov: Array
+    weights: Array
+    active: tuple[int, ...]
+    dof: int
+    truncation: float | None
+
+    def by_kernel(self) -> list[KernelLine]:
+        """Each kernel's part in the result, in the order of `kernels`."""
+        sd = np.sqrt(np.diagonal(self.cov))
+        weight = self.weights * sd
+        largest = np.max(np.abs(weight))
+        weight = weight / largest if largest > 0 else weight
+        alone = np.divide(self.tau, sd, out=np.zeros_like(sd), where=sd > 0)
+        return [
+            KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
+            for i, k in enumerate(self.kernels)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; an infinite truncation is None."""
+        return {
+            "kernels": [str(k) for k in self.kernels],
+            "tau": self.tau.tolist(),
+            "cov": self.cov.tolist(),
+            "weights": self.weights.tolist(),
+            "active": list(self.active),
+            "dof": self.dof,
+            "truncation": None if self.truncation is None else finite_or_none(self.truncation),
+        }
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """One record for each kernel, for `to_frame`."""
+        return [line._asdict() for line in self.by_kernel()]
+
+    def __str__(self) -> str:
+        return "\n".join(kernel_lines(self.by_kernel()))
+
+
+@dataclass(frozen=True, eq=False)
+class How(Printed):
+    """The procedure of a test.
+
+    Attributes
+    ----------
     method, pairs, calibration : str
-        What was done.
-    n_units, n_pairs, n_used, n_left_out : int
-        Units, pairs of units, and rows that were used and that were not, both samples together.
-    warnings : tuple of str
-        What to know before relying on the result.
-    columns : tuple of str or None
-        Names of the columns that were compared; None for arrays as they came.
-    encoding : Encoding or None
-        How tables became rows of numbers; a pair of them for two variables.
-    by_column : tuple of ColumnEvidence
-        What each column shows by itself: its p-value, and that adjusted for all columns.
-    by_pair : tuple of PairEvidence
-        Pairs of columns, by their positions, that differ or nearly so: p-values adjusted for all
-        pairs up to .1.
-    distance : Distance or None
-        Distances of rows from the middle: all columns of numbers wider together, or far from their
-        middles together. Its p-value, direction and ratio of medians; None if not looked at.
-    reference : str or None
-        What the sample was compared with, where that was a profile.
-    default : bool
-        Whether no kernels were named, so that more than `kernels` may have been looked at.
-    automatic : bool
-        Whether all that says how to compare was left to the library.
-    stream : bool
-        Whether an accumulator sketched the rows as they came.
-    design : Exchanged or None
-        What is permuted under the null hypothesis, if rows are paired, in time order, or have
-        strata or groups.
+        The method, the pairs of units that were compared, and how the p-value was computed.
+    n_resamples : int or None
+        Number of permutations, or of other resamples; None for a closed form.
     smallest_pvalue : float
         The smallest p-value that a permutation test of samples of these sizes can have, however
         many permutations are drawn; 0 if there is no such limit.
     seed : int or None
-        The seed, which `rng=None` draws: ``rng=res.seed`` repeats the test. None if `rng` was a
-        Generator.
+        The seed, which `rng=None` draws: ``rng=res.how.seed`` repeats the test. None if `rng` was
+        a Generator.
+    n_units, n_pairs, n_used, n_left_out : int
+        Units, pairs of units, and rows that were used and left out, all samples together.
+    sizes : tuple of int
+        Rows of each sample that were used; empty if only their sum is known.
+    design : Exchanged or None
+        The permutations under the null hypothesis, if rows are paired, in strata, in groups or in
+        time order.
+    reference : str or None
+        The profile that the sample was compared with, if there was one.
+    names : tuple of str
+        Names of the samples, for printing.
+    encoding : Encoding, pair of them, or None
+        How tables became rows of numbers; a pair for two variables; None for arrays as they came.
+    default, automatic, stream : bool
+        Whether no kernels were named; whether all options were left to the library; whether rows
+        were sketched as they came.
+    """
+
+    method: str
+    pairs: str
+    calibration: str
+    n_resamples: int | None
+    smallest_pvalue: float
+    seed: int | None
+    n_units: int
+    n_pairs: int
+    n_used: int
+    n_left_out: int
+    sizes: tuple[int, ...] = ()
+    design: Exchanged | None = None
+    reference: str | None = None
+    names: tuple[str, ...] = ("x", "y")
+    encoding: Any = field(default=None, repr=False)
+    default: bool = field(default=False, repr=False)
+    automatic: bool = field(default=False, repr=False)
+    stream: bool = field(default=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        hidden = ("encoding", "default", "automatic", "stream")
+        found = {name: value for name, value in vars(self).items() if name not in hidden}
+        design = None if self.design is None else asdict(self.design)
+        return found | {"design": design, "sizes": list(self.sizes), "names": list(self.names)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TestResult(Printed):
+    """The result of a test. It holds no rows, and unpacks as ``statistic, pvalue = result``.
+
+    Attributes
+    ----------
+    statistic : float
+        The selected statistic; under exact calibration, the evidence that was ranked.
+    log_pvalue : float
+        Natural logarithm of the p-value, exact even if the p-value underflows.
+    null : Law
+        The null distribution of the statistic.
+    question : Question
+        The question of the test, and its answers in words.
+    columns : ColumnTable
+        The test of each column: p-values, separation, what changed. Empty for closed forms and for
+        kernels that were named.
+    pairs : PairTable
+        Pairs of columns that differ or nearly so.
+    distance : Distance or None
+        Distances of rows from the middle, all columns of numbers together.
+    selection : KernelSelection
+        The kernels and the learned combination.
+    how : How
+        The procedure: method, calibration, sizes, seed.
+    warnings : tuple of str
+        What to know before relying on the result.
+    notes : tuple of str
+        What was done to columns without being asked for, and hints.
     """
 
     # pytest would otherwise take the class for a test.
@@ -138,43 +201,23 @@ class TestResult:
 
     statistic: float
     log_pvalue: float
-    weights: Array
-    active: tuple[int, ...]
-    dof: int
-    truncation: float | None
-    tau: Array
-    cov: Array
-    kernels: tuple[Any, ...]
-    method: str
-    pairs: str
-    calibration: str
-    n_units: int
-    n_pairs: int
-    n_used: int
-    n_left_out: int
     null: Law
     question: Question
-    n_resamples: int | None = None
-    warnings: tuple[str, ...] = field(default=())
-    columns: tuple[str, ...] | None = None
-    encoding: Any = None
-    by_column: tuple[ColumnEvidence, ...] = ()
-    by_pair: tuple[PairEvidence, ...] = ()
-    distance: Distance | None = None
-    reference: str | None = None
-    default: bool = False
-    automatic: bool = False
-    stream: bool = False
-    design: Exchanged | None = None
-    smallest_pvalue: float = 0.0
-    seed: int | None = None
+    columns: ColumnTable
+    pairs: PairTable
+    distance: Distance | None
+    selection: KernelSelection
+    how: How
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def pvalue(self) -> float:
         """The p-value; never 0 (the smallest positive number stands for less: see `log_pvalue`)."""
         p = math.exp(self.log_pvalue)
-        if self.n_resamples is not None:  # a share of draws, without the rounding of its logarithm
-            return round(p * (self.n_resamples + 1)) / (self.n_resamples + 1)
+        if self.how.n_resamples is not None:  # a share of draws, without rounding of its logarithm
+            draws = self.how.n_resamples + 1
+            return round(p * draws) / draws
         return max(p, float(np.nextafter(0.0, 1.0)))
 
     def reject(self, alpha: float = 0.05) -> bool:
@@ -189,80 +232,34 @@ class TestResult:
         """
         if self.reject(alpha):
             return DIFFER
-        return NO_EVIDENCE if self.smallest_pvalue <= alpha else TOO_LITTLE_DATA
+        return NO_EVIDENCE if self.how.smallest_pvalue <= alpha else TOO_LITTLE_DATA
 
     def threshold(self, alpha: float = 0.05) -> float:
         """The value from which the statistic rejects at level alpha."""
         return self.null.isf(check_alpha(alpha))
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on what was done to columns unasked, and on those that had better be left out."""
-        some = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
-        found = [note for encoding in some if encoding is not None for note in encoding.notes]
-        for name, column in zip(self.column_names, self.by_column, strict=False):
-            if column.size >= APART:
-                found.append(
-                    f"{name!r} separates the samples completely. If it defines them, leave it out "
-                    f"with exclude=[{name!r}]."
-                )
-        return tuple(dict.fromkeys(found))
+    def separation(self, alpha: float = 0.05) -> tuple[str, Separation] | None:
+        """The largest separation of the columns that differ, and its column; None if none does.
+
+        Its interval is adjusted for all columns.
+        """
+        held = self.columns.differing(alpha)
+        largest = self.columns[held[0]].separation if held else None
+        if largest is None:
+            return None
+        return held[0], largest.of(sum(row.separation is not None for row in self.columns))
+
+    def together(self, alpha: float = 0.05) -> tuple[tuple[str, str], ...]:
+        """Pairs of columns that differ together although neither column differs by itself."""
+        alone = set(self.columns.differing(alpha))
+        return tuple(both for both in self.pairs.differing(alpha) if not alone & set(both))
+
+    def done(self, **how: Any) -> TestResult:
+        """The same result with other entries in `how`."""
+        return replace(self, how=replace(self.how, **how))
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; an infinite truncation is None."""
-        finite = self.truncation is not None and math.isfinite(self.truncation)
-        return {
-            "question": str(self.question),
-            "statistic": finite_or_none(self.statistic),
-            "pvalue": self.pvalue,
-            "log_pvalue": self.log_pvalue,
-            "method": self.method,
-            "pairs": self.pairs,
-            "calibration": self.calibration,
-            "n_resamples": self.n_resamples,
-            "n_units": self.n_units,
-            "n_pairs": self.n_pairs,
-            "n_used": self.n_used,
-            "n_left_out": self.n_left_out,
-            "kernels": [str(k) for k in self.kernels],
-            "weights": self.weights.tolist(),
-            "active": list(self.active),
-            "dof": self.dof,
-            "truncation": self.truncation if finite else None,
-            "tau": self.tau.tolist(),
-            "cov": self.cov.tolist(),
-            "warnings": list(self.warnings),
-            "notes": list(self.notes),
-            "columns": None if self.columns is None else list(self.columns),
-            "by_column": [row.to_dict() for row in self._column_rows()],
-            "by_pair": [
-                {
-                    "columns": list(names),
-                    "pvalue": pair.pvalue,
-                    "adjusted": pair.adjusted,
-                    "words": "" if pair.change is None else pair.change.words,
-                }
-                for names, pair in self._named_pairs()
-            ],
-            "distance": None if self.distance is None else asdict(self.distance),
-            "reference": self.reference,
-            "smallest_pvalue": self.smallest_pvalue,
-            "seed": self.seed,
-            "verdict": self.verdict(),
-            "design": None if self.design is None else asdict(self.design),
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"TestResult(statistic={self.statistic:.6g}, {said_p(self.log_pvalue, 'pvalue', '')}, "
-            f"method={self.method!r}, pairs={self.pairs!r}, calibration={self.calibration!r})"
-        )
-
-    def __str__(self) -> str:
-        return self.answer()
 
     def __bool__(self) -> NoReturn:
         # Any object is true: `if two_sample_test(x, y):` would always be.
@@ -270,145 +267,63 @@ class TestResult:
             "A result is neither true nor false. Ask `res.reject(alpha)`, or compare `res.pvalue`."
         )
 
-    def _repr_html_(self) -> str:
-        """The answer for notebooks: the verdict in bold, and a table of what changed."""
-        verdict, *rest = self.answer(columns=False).splitlines()
-        table = self.column_tests()._repr_html_() if self.differing() else ""
-        text = escape("\n".join(rest))
-        return f"<div><strong>{escape(verdict)}</strong>\n{table}<pre>{text}</pre></div>"
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "question": str(self.question),
+            "verdict": self.verdict(),
+            "joint_rejects": self.reject(),
+            "statistic": finite_or_none(self.statistic),
+            "pvalue": self.pvalue,
+            "log_pvalue": self.log_pvalue,
+            "columns": self.columns.to_records(),
+            "pairs": self.pairs.to_records(),
+            "distance": None if self.distance is None else asdict(self.distance),
+            "selection": self.selection.to_dict(),
+            "how": self.how.to_dict(),
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
 
-    def answer(self, alpha: float = 0.05, *, columns: bool = True) -> str:
-        """The verdict at level alpha in words, what changed, and a line on how it was tested.
+    def to_records(self) -> list[dict[str, Any]]:
+        """One record for each column, for `to_frame`."""
+        return self.columns.to_records()
 
-        `summary` has all of it, the learned weights, too; `columns=False` leaves out what changed.
-        """
-        return answer_of(self, alpha, columns)
+    def __repr__(self) -> str:
+        return headline_of(self, 0.05)
+
+    def __str__(self) -> str:
+        return answer_of(self, 0.05)
 
     def summary(self, alpha: float = 0.05) -> str:
-        """The verdict at level alpha in words, how it was reached, and the learned weights."""
-        return summary_of(self, alpha)
+        """The printed result at another level."""
+        return answer_of(self, check_alpha(alpha))
 
     def plot(self, *, kind: str = "overview", **options: Any) -> Any:
-        """Draw it, as a matplotlib figure: `nosplit.plot(res, kind=kind, **options)`."""
-        from nosplit.describe.plots import plot  # lazily, as below
+        """Draw the result as a matplotlib figure: `nosplit.plot(res, kind=kind, **options)`."""
+        from nosplit.api._elsewhere import plot  # the layer above
 
         return plot(self, kind=kind, **options)
 
     def report(self, x: Any = None, y: Any = None, *, path: Any, **options: Any) -> Path:
         """Write a report as one HTML file: `nosplit.report(res, x, y, path=path, **options)`."""
-        from nosplit.describe.report import (
-            report,  # lazily: a result is read more often than reported
-        )
+        from nosplit.api._elsewhere import report  # the layer above
 
         return report(self, x, y, path=path, **options)
 
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of the columns in `by_column`: their positions for arrays."""
-        if self.columns is None or not self.by_column:
-            return tuple(str(j) for j in range(len(self.by_column)))
-        return self.columns
 
-    def column_tests(self, alpha: float = 0.05) -> ColumnTests:
-        """Test every column by itself, of the same draws: a row each, printed as a table.
+def kernel_label(kernel: Any) -> str:
+    """Name a kernel in few words: numbers to three digits, and no more than 60 characters.
 
-        `nosplit.column_tests(x, y)` takes as many draws as Holm's correction needs, and can look at
-        pairs of columns, too.
-        """
-        if not self.by_column:
-            raise InputError(
-                "This test looked at no single columns. Use nosplit.column_tests(x, y), or a test "
-                "of two samples with default kernels and exact calibration."
-            )
-        resamples, needed = (
-            self.n_resamples or 0,
-            enough_draws(len(self.by_column), check_alpha(alpha)),
-        )
-        few = (
-            f"Holm's correction of {len(self.by_column):,} columns needs {needed:,} draws, which "
-            "nosplit.column_tests(x, y) takes."
-        )
-        return ColumnTests(
-            self._column_rows(),
-            alpha,
-            resamples,
-            resamples,
-            self.calibration,
-            self.n_used,
-            self.n_left_out,
-            self.warnings,
-            (*self.notes, few) if resamples < needed else self.notes,
-            self.reference,
-            self.smallest_pvalue,
-            self.seed,
-        )
-
-    def _column_rows(self) -> tuple[ColumnTest, ...]:
-        if not self.by_column:
-            return ()
-        pvalues, adjusted = np.array([(c.pvalue, c.adjusted) for c in self.by_column]).T
-        return tests_of(
-            [(name,) for name in self.column_names],
-            np.array([c.statistic for c in self.by_column]),
-            pvalues,
-            adjusted,
-            np.full(len(pvalues), self.n_resamples or 0),
-            [c.change for c in self.by_column],
-            [c.separation for c in self.by_column],
-        )
-
-    def differing(self, alpha: float = 0.05) -> tuple[str, ...]:
-        """Names of the columns that differ by themselves, the largest separation first.
-
-        At level alpha for all of them together: as long as the columns that do not differ agree
-        jointly, the probability that any of them is named is at most alpha. Empty unless the test
-        as a whole rejects; `nosplit.column_tests` tests columns by themselves.
-        """
-        if not self.reject(alpha):
-            return ()
-        both = zip(self.column_names, self.by_column, strict=True)
-        held = [(name, c) for name, c in both if c.adjusted <= check_alpha(alpha)]
-        ranked = sorted(held, key=lambda item: (-item[1].size, item[1].adjusted))
-        return tuple(name for name, _ in ranked)
-
-    def separation(self, alpha: float = 0.05) -> tuple[str, Separation] | None:
-        """The largest separation of the columns that differ, and its column; None if none does.
-
-        Its interval is adjusted for all columns.
-        """
-        held, known = self.differing(alpha), [c.separation for c in self.by_column]
-        largest = known[self.column_names.index(held[0])] if held else None
-        if largest is None:
-            return None
-        return held[0], largest.of(sum(own is not None for own in known))
-
-    def together(self, alpha: float = 0.05) -> tuple[tuple[str, str], ...]:
-        """Pairs of columns that differ together, where neither does by itself.
-
-        How they go together has changed. At level alpha for all pairs, as in `differing`.
-        """
-        if not self.reject(alpha):
-            return ()
-        alone = set(self.differing(alpha))
-        return tuple(
-            names
-            for names, pair in self._named_pairs()
-            if pair.adjusted <= alpha and not alone & set(names)
-        )
-
-    def _named_pairs(self) -> list[tuple[tuple[str, str], PairEvidence]]:
-        """Pairs of columns with their names."""
-        names = self.column_names
-        return [((names[p.columns[0]], names[p.columns[1]]), p) for p in self.by_pair]
-
-    def by_kernel(self) -> list[KernelLine]:
-        """Each kernel's part in the result, in the order of `kernels`."""
-        sd = np.sqrt(np.diagonal(self.cov))
-        weight = self.weights * sd
-        largest = np.max(np.abs(weight))
-        weight = weight / largest if largest > 0 else weight
-        alone = np.divide(self.tau, sd, out=np.zeros_like(sd), where=sd > 0)
-        return [
-            KernelLine(kernel_label(k), float(weight[i]), float(alone[i]), i in self.active)
-            for i, k in enumerate(self.kernels)
-        ]
+    Examples
+    --------
+    >>> from nosplit.kernels import Gaussian
+    >>> kernel_label(Gaussian(0.123456))
+    'Gaussian(0.123)'
+    """
+    text = kernel if isinstance(kernel, str) else repr(kernel)
+    if text.startswith("<"):  # an object without a repr of its own
+        text = type(kernel).__name__
+    text = text.replace("bandwidth=", "")
+    text = re.sub(r"\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)", lambda m: f"{float(m[0]):.3g}", text)
+    return text if len(text) <= 60 else text[:59] + "…"

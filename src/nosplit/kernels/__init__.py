@@ -13,19 +13,19 @@ from nosplit.kernels._base import Kernel, Layout, aligned_base, tile_base
 from nosplit.kernels.algebra import FunctionKernel, Product, ProfileKernel, Scaled, Sum, as_kernel
 from nosplit.kernels.categories import Agreement, Hamming
 from nosplit.kernels.combination import Combination
-from nosplit.kernels.defaults.bandwidth import median_bandwidth
-from nosplit.kernels.defaults.sets import (
+from nosplit.kernels.defaults import (
     default_kernels,
     gaussian_grid,
     laplace_grid,
+    median_bandwidth,
     paper_kernels,
     polynomial_kernels,
 )
-from nosplit.kernels.defaults.tables import Parts, mixed_kernels, table_kernels
-from nosplit.kernels.derived.spectral import FittedSpectral, Spectral
 from nosplit.kernels.families import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Polynomial
 from nosplit.kernels.on_columns import Mixed, OnColumns
 from nosplit.kernels.shared import Shared
+from nosplit.kernels.spectral import FittedSpectral, Spectral
+from nosplit.kernels.tables import Parts, mixed_kernels, table_kernels
 
 __all__ = [
     "IMQ",

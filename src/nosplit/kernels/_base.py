@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from nosplit._support.checks import check_sample
+from nosplit._checks import check_sample
 from nosplit.errors import InputError
 
 __all__ = [

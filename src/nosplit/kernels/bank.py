@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._support.types import Array
+from nosplit._types import Array
 from nosplit.kernels import (
     IMQ,
     Gaussian,
@@ -29,7 +29,14 @@ from nosplit.kernels import (
     tile_base,
 )
 
-__all__ = ["Bank", "kernel_bases", "middle"]
+__all__ = [
+    "DIFFERENCE_SIGNS",
+    "Bank",
+    "difference_tile",
+    "fill_called_differences",
+    "kernel_bases",
+    "middle",
+]
 
 # As in `loops/bases` and `loops/values`, which are not imported before they are needed (numba).
 GAUSSIAN, LAPLACE, IMQ_, MATERN12, MATERN32, MATERN52, POLYNOMIAL, SQUARED = range(8)
@@ -159,7 +166,7 @@ class Bank:
         """
         if not self.operations:
             return
-        from nosplit._support.loops.values import evaluate, evaluate_others, room_for
+        from nosplit.backend.numba.values import evaluate, evaluate_others, room_for
 
         sq, l1, dot = bases
         more = weights, room_for(), out, at, out.shape[1] if pairs < 0 else pairs
@@ -192,7 +199,7 @@ class Bank:
 
         Distances are found by matrix products if there is a `centre`.
         """
-        from nosplit._support.loops.bases import tile_l1, tile_sq
+        from nosplit.backend.numba.bases import tile_l1, tile_sq
 
         bt = np.ascontiguousarray(b.T)
         if self.want[SQ] and (centre is None or not _wide_sq(a, b, centre, out[SQ])):
@@ -224,7 +231,7 @@ def _wide_sq(a: NDArray[Any], b: NDArray[Any], centre: Array, out: Array) -> boo
     Rows are centred first; an entry below 5 % of the squared lengths it is a difference of is
     computed again from the differences.
     """
-    from nosplit._support.loops.bases import mend_sq
+    from nosplit.backend.numba.bases import mend_sq
 
     a, b = a - centre, b - centre
     left, right = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
@@ -240,3 +247,45 @@ def _wide_sq(a: NDArray[Any], b: NDArray[Any], centre: Array, out: Array) -> boo
 def kernel_bases(kernels: Sequence[Kernel]) -> int:
     """Number of different base quantities: 2 if there are both Laplace kernels and others."""
     return len({isinstance(k, Laplace) for k in kernels}) or 1
+
+
+# -- differences of rows ---------------------------------------------------------------------------
+
+# Signs of the four products in k(x, x') + k(y, y') - k(x, y') - k(y, x').
+DIFFERENCE_SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+
+
+def difference_tile(
+    bank: Bank,
+    left: Sequence[NDArray[Any]],
+    right: Sequence[NDArray[Any]],
+    centre: Array | None,
+) -> Array:
+    """Values h of all pairs of units of the left, rows of x and of y, with those of the right."""
+    (xa, ya), (xb, yb) = left, right
+    shape = len(xa), len(xb)
+    h = np.empty((len(bank), *shape))
+    if bank.operations:
+        bases = bank.empty_bases(4, shape[0] * shape[1])
+        for c, (a, b) in enumerate(((xa, xb), (ya, yb), (xa, yb), (ya, xb))):
+            tiles = [q[c].reshape(shape) if q.size else q for q in bases]
+            bank.tile_bases(a, b, tiles, centre)
+        bank.evaluate(bases, DIFFERENCE_SIGNS, h.reshape(len(bank), -1))
+    if bank.linear:
+        first, second = (np.subtract(u, v, dtype=np.float64) for u, v in ((xa, ya), (xb, yb)))
+        h[bank.linear] = first @ second.T
+    fill_called_differences(bank, "tile", (xa, ya), (xb, yb), h)
+    return h
+
+
+def fill_called_differences(
+    bank: Bank,
+    layout: Any,
+    left: Sequence[NDArray[Any]],
+    right: Sequence[NDArray[Any]],
+    h: Array,
+) -> None:
+    """Write values of kernels that are not compiled into h."""
+    (xa, ya), (xb, yb) = left, right
+    for u, k in bank.called(layout, ((xa, xb), (xa, yb), (ya, yb), (ya, xb))):
+        h[u] = (k[0] - k[1]) + (k[2] - k[3])

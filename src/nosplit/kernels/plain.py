@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit import kernels as known
-from nosplit._support.checks import check_finite, check_int
+from nosplit._checks import check_finite, check_int
 from nosplit.errors import InputError
-from nosplit.kernels.derived.eigenbases import LANDMARKS, Eigenbasis
-from nosplit.kernels.derived.tensor import Tensor
+from nosplit.kernels.eigenbases import LANDMARKS, Eigenbasis
+from nosplit.kernels.tensor import Tensor
 
 __all__ = ["kernel_from_plain", "kernel_to_plain", "rows_from_plain", "rows_to_plain"]
 

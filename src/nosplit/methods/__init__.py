@@ -13,8 +13,10 @@ from nosplit.methods.chibar import ChiBar
 from nosplit.methods.naive import Naive
 from nosplit.methods.nonnegative import Nonnegative
 from nosplit.methods.ost import OST
+from nosplit.methods.polyhedral import polyhedral_truncation
 from nosplit.methods.split import Split
 from nosplit.methods.wald import Wald
+from nosplit.methods.whitening import Whitening, optimal_weights
 
 __all__ = [
     "METHODS",
@@ -28,6 +30,9 @@ __all__ = [
     "Selection",
     "Split",
     "Wald",
+    "Whitening",
+    "optimal_weights",
+    "polyhedral_truncation",
 ]
 
 METHODS: dict[str, Method] = {

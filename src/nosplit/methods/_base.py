@@ -8,12 +8,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_finite, check_joint, numeric
-from nosplit._support.types import Array
+from nosplit._checks import check_finite, check_joint, numeric
+from nosplit._types import Array
 from nosplit.errors import InputError
-from nosplit.methods.normal.polyhedral import select_one
-from nosplit.methods.normal.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.normal.whitening import Whitened, Whitening, apply
+from nosplit.methods.polyhedral import select_one
+from nosplit.methods.tails import log_chi_sf, log_truncated_sf
+from nosplit.methods.whitening import Whitened, Whitening, apply
 
 __all__ = [
     "Batch",
@@ -222,7 +222,7 @@ def canonical(G: Array, rho: Array, dependent: float) -> Canonical:
     Where no entry or one entry of the solution is positive, the maximum is over single
     coordinates, and its law a truncated normal; else it is a chi law.
     """
-    from nosplit._support.loops.nnls import solve_batch
+    from nosplit.backend.numba.nnls import solve_batch
 
     alpha = solve_batch(G, rho, dependent)
     alpha = settled(alpha, alpha)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._support.types import Array
+from nosplit._types import Array
 from nosplit.methods._base import Selection, above_chance, in_deviations
 from nosplit.methods.ost import OST
 

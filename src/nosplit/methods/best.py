@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection, prepare
-from nosplit.methods.normal.polyhedral import select_one
-from nosplit.methods.normal.tails import log_truncated_sf
-from nosplit.methods.normal.whitening import Whitening, unit
+from nosplit.methods.polyhedral import select_one
+from nosplit.methods.tails import log_truncated_sf
+from nosplit.methods.whitening import Whitening, unit
 
 __all__ = ["Best"]
 

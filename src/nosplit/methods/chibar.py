@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._support.lazy import special
-from nosplit._support.types import Array
+from nosplit._lazy import special
+from nosplit._types import Array
 from nosplit.methods._base import Batch, Selection, prepare
-from nosplit.methods.normal.tails import log_chi_sf
-from nosplit.methods.normal.whitening import Whitened, Whitening
 from nosplit.methods.ost import combination, project
+from nosplit.methods.tails import log_chi_sf
+from nosplit.methods.whitening import Whitened, Whitening
 
 __all__ = ["ChiBar", "log_chibar_sf"]
 

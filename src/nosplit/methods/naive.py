@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection
-from nosplit.methods.normal.tails import log_ndtr
 from nosplit.methods.ost import OST
 from nosplit.methods.split import Inner
+from nosplit.methods.tails import log_ndtr
 
 __all__ = ["Naive"]
 

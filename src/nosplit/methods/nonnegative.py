@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection, canonical, log_null_sf, prepare
-from nosplit.methods.normal.whitening import Whitening, unit
+from nosplit.methods.whitening import Whitening, unit
 
 __all__ = ["Nonnegative"]
 

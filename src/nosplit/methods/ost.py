@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.types import Array
+from nosplit._types import Array
 from nosplit.methods._base import Batch, Selection, canonical, log_null_sf, prepare, settled
-from nosplit.methods.normal.polyhedral import select_one
-from nosplit.methods.normal.whitening import Whitened, Whitening, apply, gram
+from nosplit.methods.polyhedral import select_one
+from nosplit.methods.whitening import Whitened, Whitening, apply, gram
 
 __all__ = ["OST", "Projection", "combination", "project"]
 
@@ -94,7 +94,7 @@ def project(batch: Batch) -> Projection:
     With l = dim of the face that holds the projection: l ≥ 2 gives a chi law with l degrees of
     freedom; l = 1, or a projection that is 0, a truncated normal (Theorem 1).
     """
-    from nosplit._support.loops.nnls import solve_batch
+    from nosplit.backend.numba.nnls import solve_batch
 
     white = batch.white
     w = white.whiten(batch.tau)
@@ -150,7 +150,7 @@ def essential(white: Whitened, k: int) -> NDArray[np.int_]:
     A column of B that is a non-negative combination of the others (a copy, or k₁ + k₂) is
     implied by them; of two copies the first is kept.
     """
-    from nosplit._support.loops.nnls import solve_batch
+    from nosplit.backend.numba.nnls import solve_batch
 
     C = white.gram[k]
     kept = np.flatnonzero(np.diagonal(C) > 0)

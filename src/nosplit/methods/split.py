@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._support.checks import check_fraction, numeric
+from nosplit._checks import check_fraction, numeric
 from nosplit.errors import InputError
 from nosplit.methods._base import Selection, checked
 from nosplit.methods.best import Best
 from nosplit.methods.nonnegative import Nonnegative
-from nosplit.methods.normal.tails import log_ndtr
 from nosplit.methods.ost import OST
+from nosplit.methods.tails import log_ndtr
 from nosplit.methods.wald import Wald
 
-__all__ = ["Inner", "Split"]
+__all__ = ["Inner", "Split", "split_at"]
 
 Inner = OST | Nonnegative | Wald | Best
 
@@ -83,6 +83,18 @@ class Split:
             np.ones_like(learned.dof),
             np.full_like(statistic, -np.inf),
         )
+
+
+def split_at(method: object, n_units: int) -> list[range]:
+    """Return all units, or the two parts of a split, the first with an even number of units."""
+    if not isinstance(method, Split):
+        return [range(n_units)]
+    cut = 2 * round(method.fraction * n_units / 2.0)
+    if cut < 2 or n_units - cut < 2:
+        raise InputError(
+            f"`method` splits {n_units} units into {cut} and {n_units - cut}; each part needs 2."
+        )
+    return [range(cut), range(cut, n_units)]
 
 
 def _moderate(beta: np.ndarray, cov: np.ndarray) -> np.ndarray:

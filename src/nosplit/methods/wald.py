@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nosplit.methods._base import Selection, prepare
-from nosplit.methods.normal.tails import log_chi_sf
-from nosplit.methods.normal.whitening import Whitening, unit
+from nosplit.methods.tails import log_chi_sf
+from nosplit.methods.whitening import Whitening, unit
 
 __all__ = ["Wald"]
 

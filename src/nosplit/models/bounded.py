@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._support.lazy import special
-from nosplit._support.types import Array
+from nosplit._lazy import special
+from nosplit._types import Array
 from nosplit.errors import InputError
 from nosplit.models.ends import Ends
 from nosplit.models.laws import model_rows, model_vector

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._support.checks import check_sample
-from nosplit._support.types import Array
+from nosplit._checks import check_sample
+from nosplit._types import Array
 from nosplit.errors import InputError
 
 __all__ = ["drawing_from"]

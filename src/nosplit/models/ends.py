@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nosplit._support.types import Array
+from nosplit._types import Array
 from nosplit.errors import InputError
 
 __all__ = ["Ends", "on_the_line"]

@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nosplit._support.checks import check_sample, numeric
-from nosplit._support.lazy import special
-from nosplit._support.types import Array
+from nosplit._checks import check_sample, numeric
+from nosplit._lazy import special
+from nosplit._types import Array
 from nosplit.errors import InputError
 
 __all__ = [
@@ -228,7 +228,7 @@ class StudentT:
 class Laplace:
     """Independent columns with density ``exp(-|x - loc| / scale) / (2 scale)``.
 
-    Not to be confused with the kernel `nosplit.Laplace`.
+    Not to be confused with the kernel `nosplit.kernels.Laplace`.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nosplit._support.checks import check_sample
-from nosplit._support.types import Array
+from nosplit._checks import check_sample
+from nosplit._types import Array
 from nosplit.errors import InputError
 from nosplit.models.ends import Ends
 

@@ -1,0 +1,1 @@
+"""The rooms that the new house has not replaced yet."""

@@ -1,0 +1,1 @@
+"""The public functions: validate, compute, return a result."""

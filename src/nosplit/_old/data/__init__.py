@@ -1,0 +1,1 @@
+"""Arrays, tables and files → rows of numbers."""

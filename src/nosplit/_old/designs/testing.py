@@ -1,0 +1,258 @@
+"""From rows and their design to what a test ranks: exact kernels on all pairs, or cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._checks import new_key
+from nosplit._old.designs.cells import MOST_PLACES, CellRows, Places, deal_units, sums_of_places
+from nosplit._old.designs.draws import BlockDraws, SampleDraws
+from nosplit._old.inference.calibrating.evidence import column_evidence
+from nosplit._old.inference.outcome import Outcome, Tested
+from nosplit._old.inference.planning.plan import Plan
+from nosplit._old.inference.statistics import one_labelling, test_draws
+from nosplit._old.pairs.statistics import DrawnStatistics, Seen
+from nosplit._old.sketch.cells import Means, View, sketch_statistics
+from nosplit._old.sketch.dealing import pilot_size
+from nosplit._old.sketch.maps import fit_map
+from nosplit._old.sketch.swaps import CellDraws
+from nosplit._types import Array, Index
+from nosplit.backend.threads import one_blas_thread
+from nosplit.core.pairings import Sketch
+from nosplit.data.encoding import Encoding
+from nosplit.errors import InputError
+from nosplit.families.design import Design
+from nosplit.kernels import Kernel
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.eigenbases import SCALE_ROWS
+from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.methods import Adaptive, Method
+
+__all__ = ["UnitRows", "test_design", "test_samples"]
+
+
+class UnitRows(CellRows, Protocol):
+    """Rows that are in units, wherever they lie."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    def see(self, draws: CellDraws, views: Sequence[View], means: Sequence[Means]) -> list[Array]:
+        """Look at views on cells under all draws, (F, statistics) each."""
+        ...
+
+    def some(self, rows: Index) -> Array:
+        """Rows of given numbers, ascending, in memory."""
+        ...
+
+    def spread(self, most: int) -> Array:
+        """Pick so many rows all over, in an order that says nothing of labels, in memory."""
+        ...
+
+    def statistics(self, bank: Bank, draws: Any, weights: NDArray[Any]) -> tuple[Array, Array]:
+        """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
+        ...
+
+    def look(
+        self,
+        draws: Any,
+        weights: NDArray[Any],
+        categorical: Sequence[int],
+        owners: Sequence[int] | None,
+    ) -> Seen:
+        """Statistics of columns and flattened spectra under draws."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Rows in units, and what they are compared by."""
+
+    rows: UnitRows
+    recipe: Recipe
+    encoding: Encoding | None
+
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """Columns whose values are compared for equality only."""
+        return () if self.encoding is None else self.encoding.categorical
+
+    @property
+    def owners(self) -> Any:
+        """The column that each column of the rows belongs to."""
+        return None if self.encoding is None else self.encoding.owners
+
+
+def test_design(
+    rows: UnitRows,
+    design: Design,
+    recipe: Recipe,
+    encoding: Encoding | None,
+    plan: Plan,
+    method: Method | None,
+    rng: np.random.Generator,
+) -> Tested:
+    """Test two samples whose units change places inside blocks.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Rows of x, then of y, that are in units.
+    design : Design
+        Their units and blocks.
+    recipe : Recipe
+        The kernels.
+    encoding : Encoding or None
+        How tables became rows.
+    plan : Plan
+        All pairs, or a sketch, and how many draws.
+    method : Method or None
+        As in `two_sample_test`.
+    rng : Generator
+        Source of the draws.
+    """
+    compared = _Compared(rows, recipe, encoding)
+    if isinstance(plan.pairing, Sketch):
+        most = min(MOST_PLACES, 2 * plan.pairing.cells)
+        places = deal_units(design.starts, design.counts, rng, most)
+        left_over = int(np.count_nonzero(places.place[rows.unit] < 0))
+        draws = BlockDraws(places.starts, places.counts, plan.n_resamples, new_key(rng))
+        drawn, kernels = _sums_in_places(
+            compared, draws, places, plan.pairing, rng, means=design.means
+        )
+    else:
+        left_over = 0
+        draws = BlockDraws(design.starts, design.counts, plan.n_resamples, new_key(rng))
+        drawn, kernels = _complete(compared, draws, method)
+    if draws.relabellings <= 1.0:
+        outcome = one_labelling(drawn, method, plan.pairs)
+    else:
+        outcome = _ranked_design(drawn, method, recipe, plan)
+    outcome = replace(outcome, relabellings=draws.relabellings)
+    used = design.n_used - left_over
+    return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
+
+
+test_design.__test__ = False  # type: ignore[attr-defined]
+
+
+def test_samples(
+    rows: UnitRows,
+    sizes: Index,
+    recipe: Recipe,
+    encoding: Encoding | None,
+    plan: Plan,
+    method: Method | None,
+    rng: np.random.Generator,
+) -> Tested:
+    """Test several samples, of which the rows lie one after the other, by permuting all labels."""
+    compared = _Compared(rows, recipe, encoding)
+    if isinstance(plan.pairing, Sketch):
+        places = _evenly(sizes, plan.pairing.cells, rng)
+        counts = np.diff(places.starts)
+        draws = SampleDraws(counts, plan.n_resamples, new_key(rng))
+        drawn, kernels = _sums_in_places(compared, draws, places, plan.pairing, rng, means=False)
+        used = int(np.count_nonzero(places.place >= 0))
+    else:
+        draws, used = SampleDraws(sizes, plan.n_resamples, new_key(rng)), rows.n
+        drawn, kernels = _complete(compared, draws, method)
+    outcome = replace(_ranked_design(drawn, method, recipe, plan), relabellings=draws.relabellings)
+    return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
+
+
+test_samples.__test__ = False  # type: ignore[attr-defined]
+
+
+def _ranked_design(
+    drawn: DrawnStatistics, method: Method | None, recipe: Recipe, plan: Plan
+) -> Outcome:
+    """Rank the data among its draws; kernels that were asked for are all that is ranked."""
+    outcome = test_draws(drawn if recipe.default else drawn.of_kernels(), method, plan.pairs)
+    if not recipe.default and drawn.columns is not None:
+        return replace(outcome, columns=column_evidence(drawn.columns))
+    return outcome
+
+
+def _complete(
+    compared: _Compared, draws: BlockDraws | SampleDraws, method: Method | None
+) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
+    """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
+    rows, recipe = compared.rows, compared.recipe
+    kernels = _pooled_kernels(recipe, rows.spread(SCALE_ROWS))
+    weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
+    tau, cov = rows.statistics(Bank(kernels), draws, weights)
+    N = draws.n_units
+    drawn = DrawnStatistics(tau, (cov + cov.T) / 2.0, N, N * (N - 1) // 2)
+    if not recipe.default or not isinstance(method or Adaptive(), Adaptive):
+        return drawn, kernels
+    seen = rows.look(draws, weights, compared.categorical, compared.owners)
+    return DrawnStatistics(drawn.tau, drawn.cov, N, drawn.n_pairs, *seen), kernels
+
+
+def _pooled_kernels(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
+    """Kernels with bandwidths from some of the pooled rows."""
+    try:
+        kernels = recipe.of_rare(some).fit(some)
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "the samples")) from None
+    for kernel in kernels:
+        check_own_kernel(kernel, some[:2], some[:4])
+    return kernels
+
+
+def _sums_in_places(
+    compared: _Compared,
+    draws: BlockDraws | SampleDraws,
+    places: Places,
+    pairing: Sketch,
+    rng: np.random.Generator,
+    *,
+    means: bool,
+) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
+    """Sums of features and bins in the places of cells.
+
+    Scales and bins are those of some rows that are picked whatever their labels: rows marked at
+    random change places with their marks, so that the test stays exact though they are tested, too.
+    """
+    N = compared.rows.n
+    pilot = np.sort(rng.choice(N, min(N, 2 * pilot_size(N // 2)), replace=False))
+    some = compared.rows.some(pilot)
+    sketch = fit_map(
+        some,
+        compared.recipe.of_rare(some),
+        categorical=compared.categorical,
+        frequencies=pairing.frequencies or 64,
+        cells=places.cells,
+        key=new_key(rng),
+    )
+    features, bins = sums_of_places(sketch, compared.rows, places, means=means)
+    with one_blas_thread():
+        drawn = sketch_statistics(
+            sketch,
+            draws,
+            draws.units(features),
+            draws.units(bins),
+            bins.sum(axis=0),
+            compared.owners,
+            see=compared.rows.see,
+        )
+    return drawn, sketch.kernels
+
+
+def _evenly(sizes: Index, cells: int, rng: np.random.Generator) -> Places:
+    """Cells of as many rows in all samples: rows are dealt at random, a few are left over."""
+    c = max(1, min(int(sizes.sum()) // max(cells, 10 * len(sizes)), int(sizes.min()) // 4))
+    counts = sizes // c
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    parts = []
+    for first, size, count in zip(starts, sizes, counts, strict=False):
+        place = rng.permutation(size) // c
+        parts.append(np.where(place < count, first + place, -1))
+    return Places(np.concatenate(parts), starts, counts)

@@ -1,0 +1,1 @@
+"""Plan → run → calibrate → caveats → result. Knows no data."""

@@ -1,0 +1,82 @@
+"""The door to the old house: samples that the new one does not read yet, plots and reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from nosplit._lazy import elsewhere, is_tensor, tensor_as_array
+from nosplit.api._request import Request
+from nosplit.core.pairings import Sketch
+from nosplit.inference.columns import ColumnTests
+from nosplit.inference.plan import is_sketched
+from nosplit.inference.result import TestResult
+
+__all__ = ["plot", "report", "takes", "test_columns", "test_samples"]
+
+# Packages whose objects are read by the old house; of ours they are profiles and parts of files.
+PACKAGES = ("nosplit", "dask", "dask_expr", "pyspark")
+
+
+def takes(request: Request) -> bool:
+    """Whether the old house answers: files, profiles, clusters, devices and sketches."""
+    samples = (request.x, request.y)
+    if request.device is not None or any(map(_is_stored_elsewhere, samples)):
+        return True
+    if isinstance(request.pairs, Sketch):
+        return True
+    n, m = map(_length, samples)
+    in_blocks = request.paired and request.series is not False
+    return is_sketched(n, m) and not request.by_pairs and not in_blocks
+
+
+def _length(sample: Any) -> int:
+    """Rows of a sample that knows them; sparse matrices have a shape only."""
+    shape = getattr(sample, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    return len(sample) if hasattr(sample, "__len__") else 0
+
+
+def _is_stored_elsewhere(sample: Any) -> bool:
+    package = type(sample).__module__.partition(".")[0]
+    path = isinstance(sample, str | PathLike)
+    return path or package in PACKAGES or is_tensor(sample) or elsewhere(sample)
+
+
+def test_samples(request: Request) -> TestResult:
+    """Test two samples in the old house."""
+    from nosplit._old.api.ways.call import answer
+
+    return answer(request)
+
+
+def test_columns(request: Request, alpha: float, n_resamples: int) -> ColumnTests:
+    """Test the columns of two samples in the old house; those of tensors as arrays."""
+    samples = (request.x, request.y)
+    if any(map(is_tensor, samples)):
+        from nosplit.api._run import test_columns
+
+        x, y = (
+            tensor_as_array(s, n) if is_tensor(s) else s for s, n in zip(samples, "xy", strict=True)
+        )
+        return test_columns(replace(request, x=x, y=y, device=None), alpha, n_resamples)
+    from nosplit._old.api.columns import test_columns_elsewhere
+
+    return test_columns_elsewhere(request, alpha, n_resamples)
+
+
+def plot(result: TestResult, **options: Any) -> Any:
+    """Draw a result."""
+    from nosplit._old.describe.plots import plot
+
+    return plot(result, **options)
+
+
+def report(result: TestResult, x: Any, y: Any, **options: Any) -> Path:
+    """Write a report of a result."""
+    from nosplit._old.describe.report import report
+
+    return report(result, x, y, **options)

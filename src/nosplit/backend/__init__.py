@@ -1,0 +1,1 @@
+"""Primitives that run on a processor or a device."""

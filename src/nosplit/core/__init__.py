@@ -1,0 +1,1 @@
+"""The heart: permutations, quadratic forms, and statistics under every permutation."""

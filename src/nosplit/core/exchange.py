@@ -1,0 +1,277 @@
+"""Permutations as weights: which atoms are exchangeable, and their weights under every draw.
+
+An atom is what carries a weight: a row, a difference of two rows, a mean of rows, the sum of a
+cell. A draw permutes labels of atoms inside blocks, or draws a sign for each. Draw 0 is the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import factorial, inf, lgamma, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._types import Array, Index
+
+__all__ = ["DRAWS_AT_ONCE", "Exchange", "Weights", "labels", "signs", "states"]
+
+Weights = NDArray[np.float32]
+
+# Draws that share a key, so that p-values depend on no number of workers.
+DRAWS_AT_ONCE = 512
+# Atoms for each one of a rare label from which the sum of those is found by itself: a product does
+# about as many numbers at a time.
+RARE = 8
+# Blocks, or signs, of which all permutations may be listed.
+MAX_BLOCKS_LISTED, MAX_SIGNS_LISTED = 64, 24
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """Atoms whose labels are permuted inside blocks, or whose signs are drawn.
+
+    All permutations are listed if they are no more than `n_resamples` + 1; otherwise
+    `n_resamples` of them are drawn from counter-based generators, in chunks of `DRAWS_AT_ONCE`.
+
+    Parameters
+    ----------
+    label : array of int, shape (A,), or None
+        Observed label of each atom, from 0; None for signs.
+    block : array of int, shape (A,)
+        Block of each atom. Atoms of a block follow one another.
+    n_resamples : int
+        Random draws besides the data.
+    key : int
+        Picks the draws.
+    """
+
+    label: Index | None
+    block: Index
+    n_resamples: int
+    key: int
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms."""
+        return len(self.block)
+
+    @cached_property
+    def starts(self) -> Index:
+        """Positions at which blocks begin, and the number of atoms."""
+        new = np.flatnonzero(np.diff(self.block)) + 1
+        return np.concatenate([[0], new, [self.n_atoms]])
+
+    @cached_property
+    def sizes(self) -> Index:
+        """Number of atoms in the block of each atom."""
+        sizes = np.diff(self.starts)
+        return np.repeat(sizes, sizes)
+
+    @cached_property
+    def counts(self) -> Index:
+        """Atoms of each label in each block, (blocks, labels)."""
+        assert self.label is not None
+        each = np.arange(int(self.label.max()) + 1) == self.label[:, None]
+        return np.add.reduceat(each.astype(np.int64), self.starts[:-1], axis=0)
+
+    @cached_property
+    def share(self) -> Array:
+        """Mean weight of each atom over all permutations, (contrasts, A).
+
+        A contrast weighs atoms of one label against all others. Two labels have one contrast,
+        several have one each.
+        """
+        if self.label is None:
+            return np.zeros((1, self.n_atoms))
+        sizes = np.diff(self.starts)
+        shares = np.repeat(self.counts / sizes[:, None], sizes, axis=0).T
+        return shares[:1] if len(shares) == 2 else shares
+
+    @cached_property
+    def scale(self) -> Array:
+        """Factor of the squares of each contrast: for several labels, 1 over their atoms."""
+        if len(self.share) == 1:
+            return np.ones(1)
+        return np.asarray(1.0 / self.counts.sum(axis=0))
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether weights are 1 and -1, so that mirrored permutations tie exactly."""
+        return self.label is None or (len(self.share) == 1 and bool(np.all(self.share == 0.5)))
+
+    @cached_property
+    def variance(self) -> Array:
+        """Variance v of each weight: the covariance in a block of s atoms is v (I - 11'/s)."""
+        if self.label is None:
+            return np.ones(self.n_atoms)
+        each = self.share * (1.0 - self.share) * self.sizes / np.maximum(self.sizes - 1.0, 1.0)
+        return np.asarray(self.scale @ each)
+
+    def centred(self, values: Array) -> Array:
+        """Subtract from each atom the mean of its block, which no permutation changes."""
+        if self.label is None:
+            return values
+        if len(self.starts) == 2:
+            return np.asarray(values - values.mean(axis=0))
+        means = np.add.reduceat(values, self.starts[:-1], axis=0) / np.diff(self.starts)[:, None]
+        return np.asarray(values - np.repeat(means, np.diff(self.starts), axis=0))
+
+    @cached_property
+    def n_permutations(self) -> float:
+        """Number of permutations whose statistics may differ: of mirrored ones, one counts.
+
+        Infinite if it is beyond 1e12.
+        """
+        if self.label is None:
+            return 2.0 ** (self.n_atoms - 1) if self.n_atoms <= 40 else inf
+        log = sum(lgamma(s + 1) for s in np.diff(self.starts))
+        log -= sum(lgamma(c + 1) for c in self.counts.ravel())
+        if log > 28.0:
+            return inf
+        ways = prod(_arrangements_of(own) for own in self.counts.tolist())
+        return ways / 2 if self.even else float(ways)
+
+    @cached_property
+    def _every(self) -> Weights | None:
+        """Weights under all permutations, the data first; None if there are more than asked for."""
+        if self.label is None:
+            n = self.n_atoms
+            if n > MAX_SIGNS_LISTED or 2 ** (n - 1) > self.n_resamples + 1:
+                return None
+            bits = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n)) & 1
+            return (1.0 - 2.0 * bits)[:, None].astype(np.float32)
+        if len(self.counts) > MAX_BLOCKS_LISTED:
+            return None
+        if prod(_arrangements_of(own) for own in self.counts.tolist()) > self.n_resamples + 1:
+            return None
+        blocks = np.split(self.label, self.starts[1:-1])
+        lists = [np.array(list(_arrangements(own))) for own in blocks]
+        at = np.indices([len(own) for own in lists]).reshape(len(lists), -1)
+        parts = [own[i] for own, i in zip(lists, at, strict=True)]
+        return self._weights_of(np.concatenate(parts, axis=1))
+
+    def _weights_of(self, label: Index) -> Weights:
+        """Weights of labels, (draws, contrasts, A)."""
+        which = range(len(self.share))
+        weights = np.stack([label == g for g in which], axis=1).astype(np.float32)
+        return 2.0 * weights - 1.0 if self.even else weights
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether all permutations are listed."""
+        return self._every is not None
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws, the data among them."""
+        return self.n_resamples + 1 if self._every is None else len(self._every)
+
+    @cached_property
+    def chunks(self) -> list[Weights]:
+        """Weights of all atoms under all draws, (draws, contrasts, A), some draws at a time."""
+        return list(self._chunks())
+
+    @cached_property
+    def picked(self) -> tuple[int, Index] | None:
+        """The rarer label and its atoms under every draw, (F, k); None unless it is rare."""
+        if self.label is None or self.even or len(self.share) > 1:
+            return None
+        counts = self.counts.sum(axis=0)
+        rare = int(np.argmin(counts))
+        if RARE * counts[rare] > counts.sum():
+            return None
+        marked = (np.nonzero(own[:, 0] == 1 - rare)[1] for own in self._chunks())
+        return rare, np.concatenate([own.reshape(-1, counts[rare]) for own in marked])
+
+    def _chunks(self) -> Iterator[Weights]:
+        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
+            yield self._weights(first, min(DRAWS_AT_ONCE, self.n_draws - first))
+
+    def _weights(self, first: int, count: int) -> Weights:
+        """Weights under some draws, (count, contrasts, A); `first` is a multiple of 512."""
+        if self._every is not None:
+            return self._every[first : first + count]
+        key = np.array([self.key, first], np.uint64)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        if self.label is None:
+            weights = _signs(rng, count, self.n_atoms)
+            observed = np.ones((1, 1, self.n_atoms), np.float32)
+        else:
+            weights = self._labelled(rng, count)
+            observed = self._weights_of(self.label[None])
+        if first == 0:
+            weights[0] = observed[0]
+        return weights
+
+    def _labelled(self, rng: np.random.Generator, count: int) -> Weights:
+        assert self.label is not None
+        if len(self.share) == 1:
+            from nosplit.backend.numba.dealing import chosen_inside
+
+            # The rarer label is drawn, and marked.
+            rare = int(self.counts[:, 1].sum() < self.counts[:, 0].sum())
+            own = np.ascontiguousarray(self.counts[:, rare])
+            marked = np.zeros((count, self.n_atoms), np.float32)
+            chosen_inside(rng.random((count, int(own.sum()))), self.starts, own, len(own), marked)
+            if rare:
+                np.subtract(1.0, marked, out=marked)
+            if self.even:
+                marked *= 2.0
+                marked -= 1.0
+            return marked[:, None]
+        label = np.tile(self.label, (count, 1))
+        for a, b in zip(self.starts[:-1], self.starts[1:], strict=True):
+            label[:, a:b] = rng.permuted(label[:, a:b], axis=1)
+        return self._weights_of(label)
+
+
+def _signs(rng: np.random.Generator, count: int, n: int) -> Weights:
+    raw = np.frombuffer(rng.bytes(count * -(-n // 8)), np.uint8).reshape(count, -1)
+    bits = np.unpackbits(raw, axis=1)[:, None, :n]
+    return np.float32(1.0) - np.float32(2.0) * bits
+
+
+def _arrangements_of(counts: list[int]) -> int:
+    """Number of different orders of labels of these counts."""
+    return factorial(sum(counts)) // prod(map(factorial, counts))
+
+
+def _arrangements(label: Index) -> Iterator[Index]:
+    """All different orders of the labels of a block, as they are first."""
+    n = len(label)
+
+    def fill(free: tuple[int, ...], left: list[tuple[int, int]]) -> Iterator[dict[int, int]]:
+        if not left:
+            yield {}
+            return
+        (g, count), rest = left[0], left[1:]
+        for own in combinations(free, count):
+            others = tuple(i for i in free if i not in own)
+            for more in fill(others, rest):
+                yield {**dict.fromkeys(own, g), **more}
+
+    yield label
+    for found in fill(tuple(range(n)), list(enumerate(np.bincount(label).tolist()))):
+        order = np.array([found[i] for i in range(n)])
+        if not np.array_equal(order, label):
+            yield order
+
+
+def signs(n: int, n_resamples: int, key: int) -> Exchange:
+    """Draw a sign for each of n atoms: swaps inside pairs, or the wild bootstrap."""
+    return Exchange(None, np.arange(n), n_resamples, key)
+
+
+def labels(label: Index, block: Index, n_resamples: int, key: int) -> Exchange:
+    """Permute labels of atoms inside blocks: of two or more samples."""
+    return Exchange(np.asarray(label), np.asarray(block), n_resamples, key)
+
+
+def states(n: int, q: int, n_resamples: int, key: int) -> Exchange:
+    """Pick one of q atoms in each of n blocks; the first is observed."""
+    label = np.tile((np.arange(q) > 0).astype(np.int64), n)
+    return Exchange(label, np.repeat(np.arange(n), q), n_resamples, key)

@@ -1,1 +1,0 @@
-"""Tables as numbers: reading columns, and the encoding that is fitted on pooled rows."""

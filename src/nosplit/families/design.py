@@ -1,0 +1,414 @@
+"""Designs: the rows that make an atom, and the atoms that are permuted.
+
+A unit is a row, a group of rows that belong together, or a block of consecutive rows. Units lie in
+blocks: strata, groups of one size, groups that have rows of both samples, or all of them. Under the
+null hypothesis all permutations of the labels inside a block are equally likely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nosplit._text import listed
+from nosplit._types import Array, Index
+from nosplit.core.exchange import Exchange, labels, signs
+from nosplit.data.groups import MatchedGroups, match_groups
+from nosplit.data.labels import RowLabels
+from nosplit.data.series import block_labels
+from nosplit.errors import InputError
+from nosplit.inference.questions import Exchanged
+
+__all__ = [
+    "Design",
+    "Units",
+    "design_of",
+    "exchange_of",
+    "paired_design",
+    "plain_design",
+    "series_design",
+]
+
+# Rows of each sample up to which labels of all rows are permuted. Beyond, rows of samples of one
+# size are paired at random and swapped, which takes a quarter of the products.
+MAX_LABELLED = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Rows of x and then of y, as units in blocks.
+
+    Attributes
+    ----------
+    unit : array of int, shape (N,)
+        The unit of each row; -1 for rows left out.
+    starts : array of int, shape (B + 1,)
+        Where the units of each block begin.
+    counts : array of int, shape (B,)
+        Units of x in each block, which come first in it.
+    means : bool
+        Whether units are groups of rows, which count by the mean of their rows.
+    said : Exchanged or None
+        What is permuted under the null hypothesis, if a caller declared it.
+    """
+
+    unit: Index
+    starts: Index
+    counts: Index
+    means: bool
+    said: Exchanged | None
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.starts[-1])
+
+    @property
+    def n_atoms(self) -> int:
+        """Number of atoms: of units, or of pairs of them that are swapped."""
+        pairs = bool(np.all(self.counts == 1) and np.all(np.diff(self.starts) == 2))
+        return self.n_units // 2 if pairs else self.n_units
+
+    def named(self, name: str) -> Design:
+        """The same design, described with the name of the column of its labels."""
+        return self if self.said is None else replace(self, said=replace(self.said, name=name))
+
+    @property
+    def dealt(self) -> NDArray[np.bool_]:
+        """Mask of the rows that are in units."""
+        return np.asarray(self.unit >= 0)
+
+    @property
+    def n_used(self) -> int:
+        """Rows that are in units."""
+        return int(np.count_nonzero(self.dealt))
+
+
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """Rows with numbers of their strata and of their groups."""
+
+    y: NDArray[np.bool_]
+    stratum: Index
+    group: Index
+    kept: NDArray[np.bool_] = field(repr=False)
+
+
+def design_of(
+    n: int,
+    m: int,
+    strata: RowLabels | None,
+    groups: RowLabels | None,
+    rng: np.random.Generator,
+) -> Design:
+    """Make the design of samples of n and m rows from their labels.
+
+    Parameters
+    ----------
+    n, m : int
+        Rows of x and of y.
+    strata : RowLabels, optional
+        Rows are permuted inside strata only.
+    groups : RowLabels, optional
+        Rows of a group stay together. Groups are thinned at random, so that each is permuted with
+        groups of the same size; in groups that have rows of both samples these are swapped.
+    rng : Generator
+        Picks the rows that groups keep.
+    """
+    y = np.arange(n + m) >= n
+    stratum = np.zeros(n + m, np.int64) if strata is None else strata.codes
+    kept = np.ones(n + m, np.bool_)
+    for own in (strata, groups):
+        if own is not None:
+            kept &= own.codes >= 0
+    if groups is None:
+        return _design_of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
+    _check_inside(groups, strata)
+    return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups, rng)
+
+
+def series_design(n: int, m: int, length: int | None) -> Design:
+    """Make the design of two samples in time order: blocks of rows are permuted.
+
+    `length` is None if no block is longer than the dependence; each sample is then one block.
+    """
+    y = np.arange(n + m) >= n
+    if length is None:
+        said = "no block of rows is longer than the dependence between rows"
+        starts, counts = np.array([0, 2]), np.array([1])
+        exchanged = Exchanged("series", said, "blocks")
+        return Design(y.astype(np.int64), starts, counts, True, exchanged)
+    unit = block_labels((n, m), length)
+    a, b = n // length, m // length
+    if min(a, b) < 1:
+        raise InputError(
+            f"`series` must be at most the rows of either sample, got blocks of {length:,} rows "
+            f"for {n:,} and {m:,} rows."
+        )
+    said = f"blocks of {length:,} rows are permuted between the samples ({a:,} and {b:,})"
+    left = int(np.count_nonzero(unit < 0))
+    if left:
+        said += f"; {left:,} rows beyond the last whole block left out"
+    exchanged = Exchanged("series", said, "blocks", length)
+    return Design(unit, np.array([0, a + b]), np.array([a]), True, exchanged)
+
+
+def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
+    """Single rows, which change places inside strata."""
+    assert strata is not None
+    both, words = _in_both(keys, keys.stratum, strata)
+    kept = keys.kept & both[keys.stratum]
+    unit, starts, counts = _numbered_units(keys.stratum, keys.y, np.arange(len(kept)), kept)
+    many = len(counts)
+    said = f"rows are permuted inside {_number_of(many, 'stratum', 'strata')}"
+    return Design(unit, starts, counts, False, Exchanged("strata", said + words, "rows", many))
+
+
+def _of_groups(
+    keys: _Keys, strata: RowLabels | None, groups: RowLabels, rng: np.random.Generator
+) -> Design:
+    """Permute whole groups of the same size; swap the two parts of those with both samples."""
+    stratum = np.maximum(keys.stratum, 0)
+    group = np.maximum(keys.group, 0)
+    matched = match_groups(keys.y.astype(np.int64), group, stratum, keys.kept, rng)
+    if not matched.kept.any():
+        of_y = np.zeros((2, len(groups.names)), np.bool_)
+        of_y[keys.y[keys.kept].astype(int), keys.group[keys.kept]] = True
+        raise InputError(_no_groups(of_y, strata))
+    unit, starts, counts = _numbered_units(matched.block, keys.y, keys.group, matched.kept)
+    said = _said_of_groups(keys, matched, strata, groups)
+    kind = "groups" if strata is None else "strata"
+    inside = keys.group if strata is None else keys.stratum
+    count = len(np.unique(inside[matched.kept]))
+    shared = len(np.unique(keys.group[matched.kept & matched.shared]))
+    exchanged = Exchanged(kind, said, "groups", count, shared=shared)
+    return Design(unit, starts, counts, True, exchanged)
+
+
+def _numbered_units(
+    block: Index, y: NDArray[np.bool_], member: Index, kept: NDArray[np.bool_]
+) -> tuple[Index, Index, Index]:
+    """Units of rows, block by block, those of x first; where blocks begin; units of x in them."""
+    order = np.flatnonzero(kept)
+    order = order[np.lexsort((member[order], y[order], block[order]))]
+    b, side, who = block[order], y[order], member[order]
+    new_block = np.concatenate([[True], b[1:] != b[:-1]])
+    new = new_block | np.concatenate([[True], (side[1:] != side[:-1]) | (who[1:] != who[:-1])])
+    number = np.cumsum(new) - 1
+    unit = np.full(len(kept), -1, np.int64)
+    unit[order] = number
+    starts = np.append(number[new_block], number[-1] + 1)
+    first = np.flatnonzero(new)
+    counts = np.add.reduceat((~side[first]).astype(np.int64), starts[:-1])
+    return unit, starts, counts
+
+
+def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bool_], str]:
+    """Find the strata with rows of both samples; and words on the others."""
+    there = np.zeros((2, len(labels.names)), np.bool_)
+    there[keys.y[keys.kept].astype(int), code[keys.kept]] = True
+    both = np.logical_and.reduce(there)
+    if not both.any():
+        raise InputError(
+            "`strata` must have rows of both samples in at least one stratum, but x has only "
+            f"{listed(labels.said(there[0]))} and y only {listed(labels.said(there[1]))}."
+        )
+    alone = np.logical_or.reduce(there) & ~both
+    if not alone.any():
+        return both, ""
+    rows = int(np.count_nonzero(keys.kept & alone[code]))
+    return both, (
+        f"; {_number_of(int(alone.sum()), 'stratum', 'strata')} of one sample only left out, "
+        f"{rows:,} rows: {listed(labels.said(alone))}"
+    )
+
+
+def _said_of_groups(
+    keys: _Keys, matched: MatchedGroups, strata: RowLabels | None, groups: RowLabels
+) -> str:
+    parts = []
+    swapped, permuted = matched.kept & matched.shared, matched.kept & ~matched.shared
+    if swapped.any():
+        count = len(np.unique(keys.group[swapped]))
+        parts.append(f"x and y are swapped inside {_number_of(count, 'group', 'groups')}")
+    if permuted.any():
+        a, b = (len(np.unique(keys.group[permuted & (keys.y == side)])) for side in (False, True))
+        inside = "" if strata is None else ", inside strata"
+        parts.append(f"{a + b:,} groups of the same size are permuted ({a:,} and {b:,}){inside}")
+    lost = keys.kept & ~matched.kept
+    if lost.any():
+        alone = np.ones(len(groups.names), np.bool_)
+        alone[keys.group[matched.kept]] = False
+        alone[np.setdiff1d(np.arange(len(alone)), keys.group[lost])] = False
+        rows = _number_of(int(lost.sum()), "row", "rows")
+        text = f"{rows} left out so that sizes are equal"
+        if alone.any():
+            names = listed(groups.said(alone))
+            text += f", all of {_number_of(int(alone.sum()), 'group', 'groups')}: {names}"
+        parts.append(text)
+    return "; ".join(parts)
+
+
+def _check_inside(groups: RowLabels, strata: RowLabels | None) -> None:
+    """Check that no group lies in two strata: it could change places in neither."""
+    if strata is None:
+        return
+    some = (groups.codes >= 0) & (strata.codes >= 0)
+    pairs = np.unique(np.stack([groups.codes[some], strata.codes[some]]), axis=1)
+    twice = pairs[0][1:][pairs[0][1:] == pairs[0][:-1]]
+    if len(twice):
+        raise InputError(
+            "`groups` must each lie in one stratum, but rows of group "
+            f"{groups.names[twice[0]]!r} are in several."
+        )
+
+
+def _no_groups(of_y: NDArray[np.bool_], strata: RowLabels | None) -> str:
+    a, b = (int(side.sum()) for side in of_y)
+    inside = "" if strata is None else " in any stratum"
+    return (
+        "`groups` must be in both samples, but no group has rows of both, and not both samples "
+        f"have groups{inside}: got {a} in x and {b} in y."
+    )
+
+
+def _number_of(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+# -- atoms -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Atoms as linear combinations of rows.
+
+    Attributes
+    ----------
+    row : array of int, shape (K,)
+        The rows of all atoms, one atom after the other.
+    coef : array, shape (K,)
+        Coefficient of each.
+    start : array of int, shape (A + 1,)
+        Positions at which atoms begin.
+    """
+
+    row: Index
+    coef: Array
+    start: Index
+
+    @property
+    def n(self) -> int:
+        """Number of atoms."""
+        return len(self.start) - 1
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every atom is a row."""
+        return len(self.row) == self.n and bool(np.all(self.coef == 1.0))
+
+    @cached_property
+    def differences(self) -> bool:
+        """Whether every atom is a row of x less a row of y."""
+        return len(self.row) == 2 * self.n and bool(np.all(self.coef == np.tile([1, -1], self.n)))
+
+    def of(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Make numbers of atoms from numbers of rows."""
+        if self.single:
+            return values[self.row]
+        if self.differences:
+            return np.asarray(values[self.row[::2]] - values[self.row[1::2]])
+        weighted = values[self.row] * self.coef[:, None]
+        return np.asarray(np.add.reduceat(weighted, self.start[:-1], axis=0))
+
+
+def plain_design(
+    n: int, m: int, rng: np.random.Generator | None, most: int | None = None
+) -> Design:
+    """Make the design of two samples of independent rows; without `rng`, paired in order.
+
+    If there are more than `most` rows, the larger sample keeps some of them, picked at random.
+    """
+    if n == m > MAX_LABELLED:
+        if rng is None:
+            return _swaps(np.arange(n), np.arange(n), 1, None)
+        return _swaps(rng.permutation(n), rng.permutation(n), 1, None)
+    kept = np.ones(n + m, np.bool_)
+    if most is not None and n + m > most:
+        smaller, first = min(n, m), n if m > n else 0  # rows of the smaller, first of the larger
+        picked = np.random.default_rng(0) if rng is None else rng
+        out = picked.permutation(max(n, m))[max(most - smaller, smaller) :]
+        kept[first + out] = False
+    unit = np.where(kept, np.cumsum(kept) - 1, -1)
+    counts = np.array([np.count_nonzero(kept[:n])])
+    return Design(unit, np.array([0, np.count_nonzero(kept)]), counts, False, None)
+
+
+def paired_design(n: int, length: int | None = 1) -> Design:
+    """Make the design of n pairs: x and y are swapped, `length` consecutive pairs together.
+
+    `length` is None if no block is longer than the dependence; all pairs are then one block.
+    """
+    length = n if length is None else min(length, n)
+    words = f"x and y are swapped inside {n // length * length:,} pairs"
+    said = Exchanged("pairs", words, "pairs", n)
+    if length > 1:
+        words += f", {length:,} consecutive ones together"
+        said = Exchanged("series", words, "blocks", length)
+    return _swaps(np.arange(n), np.arange(n), length, said)
+
+
+def _swaps(i: Index, j: Index, length: int, said: Exchanged | None) -> Design:
+    """Swap rows i of x and j of y, some consecutive pairs together; the last may be left out."""
+    n = len(i)
+    block = np.arange(n) // length
+    kept = block < n // length
+    unit = np.full(2 * n, -1, np.int64)
+    unit[i[kept]], unit[n + j[kept]] = 2 * block[kept], 2 * block[kept] + 1
+    blocks = n // length
+    return Design(unit, 2 * np.arange(blocks + 1), np.ones(blocks, np.int64), length > 1, said)
+
+
+def exchange_of(
+    design: Design, y: NDArray[np.bool_], n_resamples: int, key: int
+) -> tuple[Units, Exchange]:
+    """Make the atoms of a design, and the permutations of their labels.
+
+    Parameters
+    ----------
+    design : Design
+        Rows in units in blocks, in an order that depends on no label.
+    y : array of bool, shape (N,)
+        Whether each row is of y.
+    n_resamples : int
+        Random draws besides the data.
+    key : int
+        Picks the draws.
+    """
+    (row,) = np.nonzero(design.unit >= 0)
+    unit = design.unit[row]
+    first = np.full(design.n_units, len(y), np.int64)
+    np.minimum.at(first, unit, row)
+    block = np.searchsorted(design.starts, unit, side="right") - 1
+    order = np.lexsort((row, first[unit], block))
+    row, unit, block = row[order], unit[order], block[order]
+    new = np.concatenate([[True], unit[1:] != unit[:-1]])
+    start = np.append(np.flatnonzero(new), len(row))
+    sizes = np.diff(start)
+    label, atom_block = y[row[start[:-1]]].astype(np.int64), block[start[:-1]]
+    pairs = design.counts == 1
+    if np.all(pairs) and np.all(np.diff(design.starts) == 2):
+        # One unit of x and one of y in every block: their difference, with a sign.
+        order = np.argsort(2 * atom_block + label, kind="stable")
+        parts = np.split(np.arange(len(row)), start[1:-1])
+        taken = np.concatenate([parts[a] for a in order])
+        sign = np.repeat((1.0 - 2.0 * label)[order] / sizes[order], sizes[order])
+        both = sizes[order].reshape(-1, 2).sum(axis=1)
+        units = Units(row[taken], sign, np.concatenate([[0], np.cumsum(both)]))
+        return units, signs(units.n, n_resamples, key)
+    units = Units(row, 1.0 / np.repeat(sizes, sizes), start)
+    return units, labels(label, atom_block, n_resamples, key)

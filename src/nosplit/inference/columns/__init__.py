@@ -1,1 +1,0 @@
-"""Tests of every column: what holds for all of them together."""

@@ -1,1 +1,0 @@
-"""Kernels chosen by the library: bandwidths, grids, defaults for arrays and tables."""

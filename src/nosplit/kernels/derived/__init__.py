@@ -1,1 +1,0 @@
-"""Derivatives of kernels for other rooms: waves, flattened spectra, Stein kernels, products."""

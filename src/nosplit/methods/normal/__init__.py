@@ -1,1 +1,0 @@
-"""Normal vectors: whitening, the polyhedral lemma, null laws and their tails."""

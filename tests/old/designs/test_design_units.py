@@ -1,0 +1,342 @@
+"""Rows as units in blocks, cells of units, and draws of their labels."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from nosplit import InputError
+from nosplit._old.designs.cells import SHAPES, deal_units, sums_of_places
+from nosplit._old.designs.draws import BlockDraws, SampleDraws
+from nosplit._old.designs.pairs import (
+    RowsInUnits,
+    label_statistics,
+    means_of_units,
+    sample_statistics,
+    unit_gram,
+)
+from nosplit._old.families.pooled import Pooled, label_draws
+from nosplit._old.sketch.maps import fit_map
+from nosplit._old.sketch.sums import CellSums
+from nosplit.data.labels import RowLabels
+from nosplit.families.design import design_of
+from nosplit.kernels import Gaussian, Linear
+from nosplit.kernels.bank import Bank
+from nosplit.kernels.recipes import as_recipe
+
+BANK = Bank((Gaussian(1.3), Linear()))
+
+
+RNG = np.random.default_rng(0)
+
+
+def labels(codes):
+    codes = np.asarray(codes)
+    return RowLabels(codes, list(range(codes.max() + 1)))
+
+
+def every_labelling(starts, counts):
+    """All ways to label units of x inside blocks, the observed one first."""
+    ways = [
+        [tuple(start + i for i in way) for way in combinations(range(size), count)]
+        for start, size, count in zip(starts, np.diff(starts), counts, strict=False)
+    ]
+    rows = np.zeros((np.prod([len(w) for w in ways]), starts[-1]))
+    for row, picked in zip(rows, product(*ways), strict=True):
+        row[list(sum(picked, ()))] = 1.0
+    return rows
+
+
+# Units -------------------------------------------------------------------------------------------
+
+
+def design(n, m, strata, groups):
+    return design_of(n, m, strata, groups, np.random.default_rng(0))
+
+
+def test_strata_are_blocks_of_rows():
+    found = design(4, 5, labels([0, 1, 0, 2, 0, 0, 1, 3, 0]), None)
+    # Strata 2 and 3 have rows of one sample only.
+    assert found.unit.tolist() == [0, 5, 1, -1, 2, 3, 6, -1, 4]
+    assert found.starts.tolist() == [0, 5, 7]
+    assert found.counts.tolist() == [2, 1]
+    assert str(found.said) == (
+        "rows are permuted inside 2 strata; 2 strata of one sample only left out, 2 rows: '2', '3'"
+    )
+
+
+def test_groups_of_one_size_are_permuted():
+    found = design(4, 4, None, labels([0, 0, 1, 1, 2, 2, 3, 3]))
+    assert found.unit.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert found.starts.tolist() == [0, 4]
+    assert found.counts.tolist() == [2]
+    assert found.means
+    assert str(found.said) == "4 groups of the same size are permuted (2 and 2)"
+
+
+def test_groups_of_different_sizes_are_thinned_to_the_same():
+    """Group 2 has three rows, which no group of x has: it keeps two of them."""
+    found = design(4, 5, None, labels([0, 0, 1, 1, 2, 2, 2, 3, 3]))
+    assert found.starts.tolist() == [0, 4]
+    assert np.bincount(found.unit[found.dealt]).tolist() == [2, 2, 2, 2]
+    assert found.n_used == 8
+    assert str(found.said) == (
+        "4 groups of the same size are permuted (2 and 2); 1 row left out so that sizes are equal"
+    )
+
+
+def test_groups_are_permuted_with_groups_of_their_size_only():
+    """Two rows: groups 0, 1 and 3; one row: groups 2 and 4."""
+    found = design(5, 3, None, labels([0, 0, 1, 1, 2, 3, 3, 4]))
+    assert found.n_used == 8
+    assert found.starts.tolist() == [0, 2, 5]
+    assert found.counts.tolist() == [1, 2]
+
+
+def test_every_group_keeps_its_rows_with_equal_probability():
+    kept = np.zeros(7)
+    codes = labels([0, 0, 0, 0, 0, 1, 1])
+    for seed in range(2000):
+        kept += design_of(5, 2, None, codes, np.random.default_rng(seed)).dealt
+    assert kept[5:].tolist() == [2000, 2000]
+    # Seven standard deviations of a share of 2 / 5.
+    assert np.all(np.abs(kept[:5] - 800) < 7 * np.sqrt(2000 * 0.4 * 0.6))
+
+
+def test_groups_of_both_samples_are_swapped_inside():
+    found = design(4, 4, None, labels([0, 0, 1, 1, 0, 1, 1, 0]))
+    assert found.unit.tolist() == [0, 0, 2, 2, 1, 3, 3, 1]
+    assert found.starts.tolist() == [0, 2, 4]
+    assert str(found.said) == "x and y are swapped inside 2 groups"
+
+
+def test_groups_of_both_samples_keep_as_many_rows_of_either():
+    found = design(4, 2, None, labels([0, 0, 0, 1, 0, 1]))
+    assert found.starts.tolist() == [0, 2, 4]
+    assert np.bincount(found.unit[found.dealt]).tolist() == [1, 1, 1, 1]
+
+
+def test_groups_of_one_and_of_both_samples():
+    """Group 0 is swapped inside; 1 is permuted with 3 and 4, and 2 with none without them."""
+    found = design(4, 5, None, labels([0, 1, 1, 2, 0, 3, 3, 4, 4]))
+    assert found.starts.tolist() == [0, 2, 5]
+    assert found.counts.tolist() == [1, 1]
+    fewer = design(4, 2, None, labels([0, 1, 1, 2, 0, 1]))
+    assert fewer.starts.tolist() == [0, 2, 4]
+    assert "2 rows left out so that sizes are equal, all of 1 group: '2'" in str(fewer.said)
+
+
+def test_groups_in_strata():
+    strata = labels([0, 0, 0, 1, 0, 0, 1, 1])
+    found = design(4, 4, strata, labels([0, 0, 1, 2, 3, 4, 5, 5]))
+    # Stratum 0: group 0 of two rows is thinned to one, as 1, 3 and 4 have. Stratum 1: 5 is, as 2.
+    assert found.starts.tolist() == [0, 4, 6]
+    assert found.n_used == 6
+    assert found.said.kind == "strata"
+    with pytest.raises(InputError, match=r"`groups` must each lie in one stratum.* group 0 "):
+        design(4, 4, strata, labels([0, 0, 1, 0, 3, 4, 5, 5]))
+
+
+def test_designs_in_which_nothing_can_be_permuted_iv():
+    with pytest.raises(InputError, match=r"`strata` must have rows of both samples.* '0'.* '1'"):
+        design(2, 2, labels([0, 0, 1, 1]), None)
+    missing = RowLabels(np.array([0, 0, -1, -1]), [0])
+    with pytest.raises(
+        InputError, match=r"`groups` must be in both samples.* got 1 in x and 0 in y"
+    ):
+        design(2, 2, None, missing)
+    with pytest.raises(InputError, match="have groups in any stratum"):
+        design(2, 2, labels([0, 0, 1, 1]), labels([0, 1, 2, 3]))
+
+
+# Draws -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
+def test_few_labellings_are_all_listed(starts, counts):
+    """The sample of the first unit is called x if the samples have equally many in all blocks."""
+    draws = BlockDraws(np.array(starts), np.array(counts), 199, 0)
+    found = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
+    expected = every_labelling(np.array(starts), counts)
+    if draws.even:
+        expected = np.where(expected[:, :1] > 0, expected, 1 - expected)
+    assert np.array_equal(found, expected)
+    assert draws.relabellings == len(np.unique(expected, axis=0))
+
+
+def test_random_labellings_keep_their_blocks_and_are_all_as_likely():
+    starts, counts = np.array([0, 3, 7]), np.array([1, 2])
+    draws = BlockDraws(starts, counts, 5999, 3)
+    object.__setattr__(draws, "every", None)
+    found = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
+    assert found.shape == (6000, 7)
+    assert found[0].tolist() == [1, 0, 0, 1, 1, 0, 0]
+    assert np.array_equal(found[:, :3].sum(axis=1), np.ones(6000))
+    assert np.array_equal(found[:, 3:].sum(axis=1), 2 * np.ones(6000))
+    number = found @ 2.0 ** np.arange(7)
+    counted = np.unique(number, return_counts=True)[1]
+    assert len(counted) == 18
+    # Seven standard deviations of one of 18 counts: false alarms of 1e-11.
+    assert np.all(np.abs(counted - 6000 / 18) < 7 * np.sqrt(6000 / 18))
+
+
+@pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
+def test_means_of_squared_sums_against_all_labellings(starts, counts):
+    starts = np.array(starts)
+    draws = BlockDraws(starts, np.array(counts), 199, 0)
+    values = np.random.default_rng(0).normal(size=(starts[-1], 3))
+    units = draws.units(values)
+    sums = draws.sums(draws.weights(0, draws.flips + 1), units)
+    if not draws.even:  # or samples change their names, and sums their signs
+        np.testing.assert_allclose(sums.mean(axis=0), 0.0, atol=1e-6 * np.abs(sums).max())
+    along = units.values.astype(float)
+    np.testing.assert_allclose(draws.mean_square(along), (sums**2).mean(axis=0), rtol=1e-6)
+
+
+def test_sums_of_several_samples_against_numpy():
+    draws = SampleDraws(np.array([3, 4, 5]), 39, 1)
+    values = np.random.default_rng(0).normal(size=(12, 2))
+    units = draws.units(values)
+    labelled = draws.weights(0, 40)
+    assert labelled[0].tolist() == [0] * 3 + [1] * 4 + [2] * 5
+    sums = draws.sums(labelled, units) * units.steps
+    centred = values - values.mean(axis=0)
+    for own, found in zip(labelled, sums, strict=True):
+        for k, size in enumerate(draws.sizes):
+            expected = centred[own == k].sum(axis=0) / np.sqrt(size)
+            np.testing.assert_allclose(found[k], expected, atol=1e-4)
+    many = SampleDraws(np.array([3, 4, 5]), 20_000, 1)
+    squares = (many.sums(many.weights(0, 20_001), units) ** 2).sum(axis=1)
+    np.testing.assert_allclose(
+        many.mean_square(units.values.astype(float)), squares.mean(axis=0), rtol=0.03
+    )
+
+
+# Statistics of kernels --------------------------------------------------------------------------
+
+
+def brute(K, starts, counts):
+    """Sums of products of labels about their means over pairs of different units, centred."""
+    weights = every_labelling(starts, counts)
+    centred = weights - np.repeat(np.array(counts) / np.diff(starts), np.diff(starts))
+    apart = K * (1.0 - np.eye(K.shape[1]))
+    values = np.einsum("fi,uij,fj->fu", centred, apart, centred)
+    N = K.shape[1]
+    return (values - values.mean(axis=0)) / (2.0 * np.sqrt(N * (N - 1) / 2))
+
+
+@pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
+def test_statistics_against_brute_force(starts, counts):
+    starts = np.array(starts)
+    rows = np.random.default_rng(1).normal(size=(starts[-1], 2))
+    K = unit_gram(rows, BANK, np.arange(len(rows)), 1)
+    draws = BlockDraws(starts, np.array(counts), 199, 0)
+    expected = brute(K, starts, counts)
+    tau, _ = label_statistics(K.copy(), draws, draws.weights(0, draws.flips + 1))
+    np.testing.assert_allclose(tau, expected, atol=2e-6)
+
+
+def test_covariance_is_that_of_the_draws():
+    starts, counts = np.array([0, 40, 70, 90]), np.array([10, 15, 12])
+    rows = np.random.default_rng(2).normal(size=(90, 2))
+    draws = BlockDraws(starts, counts, 3999, 0)
+    K = unit_gram(rows, BANK, np.arange(90), 1)
+    weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
+    tau, cov = label_statistics(K, draws, weights)
+    np.testing.assert_allclose(np.cov(tau.T), cov, rtol=0.2, atol=0.02 * np.sqrt(cov.max()))
+    several = SampleDraws(np.array([20, 30, 40]), 3999, 0)
+    labelled = np.concatenate([several.weights(*chunk) for chunk in several.chunks()])
+    tau, cov = sample_statistics(unit_gram(rows, BANK, np.arange(90), 1), several, labelled)
+    assert np.all(np.abs(tau.mean(axis=0)) < 0.1 * np.sqrt(np.diag(cov)))
+    np.testing.assert_allclose(np.cov(tau.T), cov, rtol=0.2, atol=0.02 * np.sqrt(cov.max()))
+
+
+def test_one_block_against_labels_of_all_rows():
+    rows = np.random.default_rng(3).normal(size=(50, 2))
+    weights = label_draws(20, 30, 49, np.random.default_rng(0))
+    expected = Pooled(rows, BANK).under(weights)
+    draws = BlockDraws(np.array([0, 50]), np.array([20]), 49, 0)
+    tau, cov = label_statistics(unit_gram(rows, BANK, np.arange(50), 1), draws, weights)
+    scale = (0.4 * 0.6) * 50 / 49  # the spread of labels, which is in `cov` here
+    np.testing.assert_allclose(tau, 0.24 * expected[0], atol=1e-4)
+    np.testing.assert_allclose(cov, scale**2 * expected[1], rtol=0.05)
+
+
+def test_two_of_several_samples_against_one_block():
+    rows = np.random.default_rng(4).normal(size=(30, 2))
+    K = unit_gram(rows, BANK, np.arange(30), 1)
+    several = SampleDraws(np.array([12, 18]), 19, 0)
+    labelled = several.weights(0, 20)
+    tau, cov = sample_statistics(K, several, labelled)
+    block = BlockDraws(np.array([0, 30]), np.array([12]), 19, 0)
+    other, other_cov = label_statistics(K.copy(), block, (labelled == 0).astype(np.float32))
+    alone, other_alone = tau / np.sqrt(np.diag(cov)), other / np.sqrt(np.diag(other_cov))
+    # They differ in how a unit with itself is left out, a share of about 1 / N.
+    np.testing.assert_allclose(alone, other_alone, rtol=0.15, atol=0.15)
+
+
+def test_units_are_means_of_rows():
+    rng = np.random.default_rng(5)
+    rows, unit = rng.normal(size=(1200, 2)), rng.permutation(np.arange(1200) % 7)
+    K = unit_gram(rows, BANK, unit, 1)
+    whole = Pooled(rows, BANK).kernel_values(range(1200), range(1200))
+    expected = [
+        [[whole[u][np.ix_(unit == a, unit == b)].mean() for b in range(7)] for a in range(7)]
+        for u in range(2)
+    ]
+    np.testing.assert_allclose(K, expected, atol=1e-10)
+    means = [rows[unit == a].mean(axis=0) for a in range(7)]
+    np.testing.assert_allclose(means_of_units(rows, unit), means, atol=1e-12)
+
+
+# Cells -------------------------------------------------------------------------------------------
+
+
+def test_cells_hold_whole_sets_of_one_shape():
+    rng = np.random.default_rng(6)
+    n, m = rng.integers(1, 9, 300), rng.integers(1, 9, 300)
+    starts = np.concatenate([[0], np.cumsum(n + m)])
+    places = deal_units(starts, n, rng, most=400)
+    block = np.repeat(np.arange(300), n + m)
+    is_x = np.arange(starts[-1]) - starts[block] < n[block]
+    assert places.cells < 500
+    cell = np.searchsorted(places.starts, places.place, side="right") - 1
+    within = places.place - places.starts[cell]
+    kept = places.place >= 0
+    assert kept.mean() > 0.9
+    # x has the first places of a cell, and every place has units of the same blocks.
+    assert np.array_equal(within[kept] < places.counts[cell[kept]], is_x[kept])
+    for c in range(len(places.counts)):
+        size = places.starts[c + 1] - places.starts[c]
+        assert (places.counts[c], size - places.counts[c]) in SHAPES
+        held = [np.sort(block[kept & (cell == c) & (within == i)]).tolist() for i in range(size)]
+        assert all(own == held[0] for own in held)
+
+
+def test_few_units_are_their_own_places():
+    places = deal_units(np.array([0, 3, 5]), np.array([1, 1]), np.random.default_rng(0))
+    assert places.place.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_sums_of_places_against_numpy():
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(300, 2))
+    sketch = fit_map(rows, as_recipe(None), categorical=(), frequencies=4, cells=40, key=1)
+    unit = np.sort(rng.integers(0, 60, 300))
+    unit = np.unique(unit, return_inverse=True)[1]
+    U = unit.max() + 1
+    places = deal_units(np.array([0, U]), np.array([U // 2]), rng, most=20)
+    single = CellSums.empty(sketch, 300)
+    single.add(sketch, rows, np.arange(300, dtype=np.int32))
+    sizes = np.bincount(unit)
+    for means in (True, False):
+        found, bins = sums_of_places(sketch, RowsInUnits(rows, unit, 1), places, means=means)
+        expected = np.zeros_like(found)
+        share = 1.0 / sizes[unit] if means else np.ones(300)
+        for i in range(300):
+            if places.place[unit[i]] >= 0:
+                expected[places.place[unit[i]]] += share[i] * single.features[i]
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-3)
+        assert bins.sum() == pytest.approx(2 * (share * (places.place[unit] >= 0)).sum())
