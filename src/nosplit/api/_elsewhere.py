@@ -57,7 +57,7 @@ def test_columns(request: Request, alpha: float, n_resamples: int) -> ColumnTest
     """Test the columns of two samples in the old house; those of tensors as arrays."""
     samples = (request.x, request.y)
     if any(map(is_tensor, samples)):
-        from nosplit.api._run import test_columns
+        from nosplit.api.columns import test_columns
 
         x, y = (
             tensor_as_array(s, n) if is_tensor(s) else s for s, n in zip(samples, "xy", strict=True)

@@ -23,8 +23,7 @@ from nosplit.core.pairings import Complete, Pairing, Sketch, as_pairing
 from nosplit.data.labels import label_policy
 from nosplit.data.options import AUTO, Options
 from nosplit.errors import InputError
-from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_calibration
-from nosplit.kernels.recipes import Kernels, asked_for
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, Wild, resolve_calibration
 from nosplit.methods import METHODS, Method, Naive, Split
 
 if TYPE_CHECKING:
@@ -57,22 +56,22 @@ NanPolicy = Literal["auto", "raise", "omit", "indicate"]
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Two samples, and how to compare them.
+    """The data of a test, and how to test.
 
     Attributes
     ----------
     x, y : array, data frame, path, profile, …
-        The samples.
+        The samples or variables; several samples and their labels; a sample and its model.
     options : Options
         Treatment of the columns.
-    kernels : Kernels
+    kernels : kernels of the family
         The kernels; None for the default.
     method : Method or None
         The method; None for the default.
     pairs : Pairing or None
         The pairs of units; None for the default.
-    calibration : Exact or str
-        An `Exact`, "asymptotic" or "auto".
+    calibration : Exact, Wild or str
+        An object, "asymptotic" or "auto"; other names are resolved by the family.
     paired : bool
         Whether row i of x belongs to row i of y.
     strata, groups : str or pair of sequences, optional
@@ -98,10 +97,10 @@ class Request:
     x: Any
     y: Any
     options: Options
-    kernels: Kernels
+    kernels: Any
     method: Method | None
     pairs: Pairing | None
-    calibration: Exact | str
+    calibration: Exact | Wild | str
     paired: bool
     strata: LabelsOfRows
     groups: LabelsOfRows
@@ -120,10 +119,10 @@ class Request:
         x: Any,
         y: Any,
         *,
-        kernels: Kernels = None,
+        kernels: Any = None,
         method: Method | str = AUTO,
         pairs: Pairing | str | int = AUTO,
-        calibration: Exact | str = AUTO,
+        calibration: Exact | Wild | str = AUTO,
         paired: bool = False,
         strata: LabelsOfRows = None,
         groups: LabelsOfRows = None,
@@ -155,10 +154,10 @@ class Request:
             x,
             y,
             options,
-            asked_for(kernels),
+            kernels,
             as_method(method),
             None if isinstance(pairs, str) and pairs == AUTO else as_pairing(pairs),
-            resolve_calibration(calibration),
+            calibration if isinstance(calibration, Wild) else resolve_calibration(calibration),
             paired,
             strata,
             groups,

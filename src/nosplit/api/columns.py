@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nosplit._checks import Seed, check_alpha
+from nosplit.api import _elsewhere
 from nosplit.api._request import LabelsOfRows, NanPolicy, Request, Sample
-from nosplit.api._run import test_columns
+from nosplit.api._run import how_found, remarks
+from nosplit.api.two_sample import TwoSamples
+from nosplit.families.two_sample import compare_columns
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.columns import ColumnTests
 
-__all__ = ["column_tests"]
+__all__ = ["column_tests", "test_columns"]
 
 
 def column_tests(
@@ -73,3 +76,15 @@ def column_tests(
         shuffle=shuffle, rng=rng, workers=workers,
     )  # fmt: skip
     return test_columns(request, check_alpha(alpha), Exact(n_resamples).n_resamples)
+
+
+def test_columns(request: Request, alpha: float, n_resamples: int) -> ColumnTests:
+    """Test every column of two samples by itself."""
+    if _elsewhere.takes(request):
+        return _elsewhere.test_columns(request, alpha, n_resamples)
+    data = TwoSamples.of(request)
+    found = compare_columns(data.pooled, data.design, n_resamples, request.rng)
+    assert found.finding.columns is not None
+    columns = data.columns(found.finding.columns, None)
+    warnings, notes = remarks(data, [])
+    return ColumnTests(columns.rows, None, how_found(data, found), alpha, warnings, notes)

@@ -29,6 +29,7 @@ from nosplit.core.pairings import (
     LinearPairs,
     Pairing,
     Tile,
+    pairing_name,
     units_in_pairs,
 )
 from nosplit.errors import Caveat, InputError, NearCopyWarning
@@ -76,8 +77,12 @@ class PairEstimate:
         τ = √m · mean of the values of m pairs, and their centred covariance with divisor m.
     kernels : tuple of Kernel
         The kernels.
-    n_units, n_pairs, n_used : int
-        Units, pairs of them, and rows of both samples in pairs.
+    pairs : str
+        Short name of the pairing.
+    n_units, n_pairs : int
+        Units, and pairs of them.
+    sizes : tuple of int
+        Rows of each sample that are in pairs.
     caveats : tuple of Caveat
         What to know before relying on it.
     """
@@ -86,9 +91,10 @@ class PairEstimate:
     tau: Array
     cov: Array
     kernels: tuple[Kernel, ...]
+    pairs: str
     n_units: int
     n_pairs: int
-    n_used: int
+    sizes: tuple[int, ...]
     caveats: tuple[Caveat, ...]
 
 
@@ -149,9 +155,11 @@ def estimate_pairs(
     caveats += too_alike(tau, float(selection.log_pvalue))
     if recipe.default:  # nobody can drop one of two kernels that nobody named
         caveats = [caveat for caveat in caveats if caveat[0] is not NearCopyWarning]
-    used = 2 * units_in_pairs(pairing, len(x))
-    built = units.bank.kernels
-    return PairEstimate(selection, tau, cov, built, len(x), found.total.n, used, tuple(caveats))
+    used = units_in_pairs(pairing, len(x))
+    return PairEstimate(
+        selection, tau, cov, units.bank.kernels, pairing_name(pairing), len(x), found.total.n,
+        (used, used), tuple(caveats),
+    )  # fmt: skip
 
 
 def check_equal_sizes(n: int, m: int) -> None:

@@ -19,27 +19,24 @@ from nosplit.core.feature_map import pairs_of_columns, radii, shuffled, wave_val
 from nosplit.core.forms import Bins, Features, Form, Scores, flattened
 from nosplit.core.gram import Gram
 from nosplit.core.statistics import Statistics, statistics
-from nosplit.errors import Caveat, DroppedKernelWarning, InputError
+from nosplit.errors import InputError
 from nosplit.families.design import Design, Units, exchange_of
-from nosplit.inference.caveats import dropped, too_alike
-from nosplit.inference.evidence import Finding, conclude, conclude_by
+from nosplit.inference.evidence import conclude, conclude_by
 from nosplit.inference.plan import Effort
-from nosplit.inference.result import KernelSelection
+from nosplit.inference.selection import Found, found_by
 from nosplit.kernels import Kernel, Linear
 from nosplit.kernels.bank import Bank, difference_tile
 from nosplit.kernels.eigenbases import SCALE_ROWS, default_eigenbases, spread_out
 from nosplit.kernels.frequencies import frequencies_of
 from nosplit.kernels.orders import sorted_columns
 from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.methods import Adaptive, Method, Wald
+from nosplit.methods import Adaptive, Method
 
 __all__ = [
     "PooledRows",
-    "Sampled",
     "compare_columns",
     "compare_samples",
     "kernel_gram",
-    "selection_of",
 ]
 
 # Ridge of the flattened linear kernel, relative to the largest eigenvalue, and regularisations of
@@ -47,10 +44,6 @@ __all__ = [
 RIDGE, REGULARISATIONS = 1e-3, (1e-1, 1e-3)
 # Columns, and their numbers of all atoms, that are made at once.
 MAX_COLUMNS, MAX_NUMBERS = 256, 1 << 23
-NOTHING_VARIES = (
-    "No permutation changes any statistic, so p is 1: the data is constant or nearly so, or no "
-    "kernel's bandwidth fits the data's scale."
-)
 # Keys of the shuffled ranks of the two references.
 KEY_PLACE, KEY_SPREAD = 1, 2
 
@@ -86,17 +79,6 @@ class PooledRows:
         return every[~np.isin(every, list(self.categorical))]
 
 
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """The finding of a test of samples, with its atoms and permutations."""
-
-    finding: Finding
-    kernels: tuple[Kernel, ...]
-    units: Units
-    exchange: Exchange
-    pairs: Sequence[tuple[int, int]] = ()
-
-
 def compare_samples(
     pooled: PooledRows,
     design: Design,
@@ -104,7 +86,7 @@ def compare_samples(
     effort: Effort,
     rng: np.random.Generator,
     method: Method | None = None,
-) -> Sampled:
+) -> Found:
     """Test samples by permuting the atoms of a design.
 
     Kernels that were named are all that is tested; otherwise all kinds of evidence are combined.
@@ -128,59 +110,21 @@ def compare_samples(
             forms |= reference_forms(pooled, columns, units, exchange)
             each = column_statistics(pooled, columns, units, exchange)
             finding = conclude(statistics(exchange, forms), each)
-            return Sampled(finding, kernels, units, exchange, pairs)
+            return found_by(exchange, finding, kernels, pairs)
         found = statistics(exchange, {"kernels": kernel_gram(units, pooled.rows, kernels)})
-    return Sampled(conclude_by(method or Adaptive(), found), kernels, units, exchange)
-
-
-def selection_of(
-    found: Sampled, method: Method, named: bool
-) -> tuple[KernelSelection, list[Caveat]]:
-    """Select a combination of the kernels on the data, and list what to know of it.
-
-    τ is √m times the mean over m pairs, as in the paper. Kernels that were `named` and do not vary
-    are listed.
-    """
-    kernels, A = found.finding.kernels, found.units.n
-    assert kernels is not None
-    exchange = found.exchange
-    units = float(A)  # of one row of each sample, or as many as say as much
-    if exchange.label is not None:
-        units = 2.0 * float(np.sum(exchange.share[0] * (1.0 - exchange.share[0])))
-    scale = 4.0 / np.sqrt(max(units * (units - 1.0) / 2.0, 1.0))
-    tau, cov = scale * kernels.tau[0], scale**2 * kernels.cov
-    if not kernels.tau.any():
-        constant = exchange.n_permutations > 1 and not found.finding.evidence.any()
-        none = np.zeros_like(tau)
-        said: list[Caveat] = [(DroppedKernelWarning, NOTHING_VARIES)] if constant else []
-        return KernelSelection(found.kernels, none, cov, none, (), 0, None), said
-    picked = method(tau, cov)
-    caveats = dropped(cov) if named else []
-    if isinstance(method, Wald):
-        caveats += too_alike(tau, float(np.log(found.finding.pvalue)))
-    truncated = not np.isnan(picked.truncation) and picked.mixture is None
-    selection = KernelSelection(
-        found.kernels,
-        tau,
-        cov,
-        picked.weights,
-        tuple(int(i) for i in np.flatnonzero(picked.active)),
-        int(picked.dof),
-        float(picked.truncation) if truncated else None,
-    )
-    return selection, caveats
+    return found_by(exchange, conclude_by(method or Adaptive(), found), kernels)
 
 
 def compare_columns(
     pooled: PooledRows, design: Design, n_resamples: int, rng: np.random.Generator
-) -> Sampled:
+) -> Found:
     """Test each column by itself, under the permutations of a design."""
     pooled, design, columns = _in_order(pooled, design)
     units, exchange = exchange_of(design, pooled.of_y, n_resamples, _key(rng))
     with one_blas_thread():
         found = statistics(exchange, reference_forms(pooled, columns, units, exchange))
         finding = conclude(found, column_statistics(pooled, columns, units, exchange))
-    return Sampled(finding, (), units, exchange)
+    return found_by(exchange, finding)
 
 
 def _fitted_kernels(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:

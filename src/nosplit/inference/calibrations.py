@@ -10,6 +10,7 @@ from nosplit.errors import InputError
 
 __all__ = [
     "ASYMPTOTIC",
+    "EXACT",
     "SERIES",
     "SIMULATE",
     "WILD",
@@ -19,7 +20,7 @@ __all__ = [
     "resolve_goodness_of_fit",
 ]
 
-ASYMPTOTIC = "asymptotic"
+ASYMPTOTIC, EXACT = "asymptotic", "exact"
 # Blocks of consecutive rows are permuted: valid if the dependence is shorter than a block.
 SERIES = "series"
 

@@ -9,7 +9,7 @@ from nosplit.core.exchange import RARE
 from nosplit.core.feature_map import MAX_PAIR_COLUMNS, MAX_PRODUCTS, N_REFERENCE
 from nosplit.core.forms import MAX_RANK
 from nosplit.core.pairings import Complete, LinearPairs, Pairing, Window, pairing_name
-from nosplit.inference.calibrations import ASYMPTOTIC, Exact
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, Wild
 from nosplit.inference.caveats import safe_window
 from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.eigenbases import SCALE_ROWS, n_landmarks
@@ -156,7 +156,7 @@ def plan_samples(
     atoms: int,
     p: int,
     recipe: Recipe,
-    calibration: Exact | str,
+    calibration: Exact | Wild | str,
     budget: float,
 ) -> Plan:
     """Plan a permutation test of samples of these sizes and p columns, in so many atoms."""

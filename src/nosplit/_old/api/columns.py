@@ -12,7 +12,7 @@ from nosplit._old.engines.changes import changes_in_bins
 from nosplit._old.engines.columns import rank_columns
 from nosplit._old.engines.files.two_sample import open_both
 from nosplit.api._request import Request
-from nosplit.api._run import test_columns
+from nosplit.api.columns import test_columns
 from nosplit.data.options import by_policy
 from nosplit.errors import InputError
 from nosplit.inference.change import Change

@@ -68,7 +68,7 @@ def against_profile(
     )
 
 
-def draws_of(method: Method | None, calibration: Exact | str) -> int:
+def draws_of(method: Method | None, calibration: Any) -> int:
     """Random draws of a test with a profile."""
     LIMITS.check(method, "sketch", calibration)
     kind = resolve_calibration(calibration)

@@ -29,7 +29,8 @@ from nosplit._old.engines.sketching.steps import sketch_test
 from nosplit._old.engines.sketching.verdict import sketch_result
 from nosplit._old.inference.planning.costs import sizes_of
 from nosplit.api._request import Request
-from nosplit.api._run import test_samples, test_samples_in_memory
+from nosplit.api._run import run
+from nosplit.api.two_sample import TwoSamples, test_samples
 from nosplit.core.pairings import Sketch
 from nosplit.data.options import by_policy
 from nosplit.data.samples import two_samples
@@ -41,7 +42,6 @@ from nosplit.inference.result import TestResult
 
 __all__ = ["answer"]
 
-# Columns with adjusted p-values up to here are described.
 LOOSEST = 0.1
 
 
@@ -199,7 +199,7 @@ def _by_design(call: Call) -> TestResult:
         read = partial(samples_in_memory, call.x, call.y, call.workers)
         found = designed_test(call.x, call.y, asked, rng, read)
         if found is None:
-            return test_samples_in_memory(call.in_memory)
+            return run(TwoSamples.of(call.in_memory))
         result = found
     return _with_changes(result, call)
 
@@ -223,7 +223,7 @@ def _in_memory(call: Call) -> TestResult:
     data = two_samples(call.x, call.y, asked.options, paired=asked.paired).checked()
     recipe = data.recipe(asked.kernels)
     if not isinstance(asked.plan(sizes_of(*data.shape, recipe)).pairing, Sketch):
-        return test_samples_in_memory(call.in_memory)
+        return run(TwoSamples.of(call.in_memory))
     sides = Sides(*sides_of(data), workers, call.progress)
     settled = replace(asked, options=data.settled(asked.options))
     result = sketch_test(sides, settled, rng=call.rng, workers=workers)
