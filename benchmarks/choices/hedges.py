@@ -1,11 +1,11 @@
 """How several kinds of evidence are made one: ways to join ranks, on the same random swaps.
 
-The kinds are those of the default test of arrays: plain kernels learned together; kernels with
-flattened spectra learned together, and their largest; the best column; where all columns lie, and
-how wide they are; a little of all kernels and all columns; the best pair of up to twenty columns;
-the shape of a single one; and how far rows lie from the middle. Each draw has a rank under each
-kind, and something of the ranks orders the draws: the place of the data among them is exact,
-whatever it is.
+The kinds are those of an earlier default, which had weights: plain kernels learned together;
+kernels with flattened spectra learned together, and their largest; the best column; where all
+columns lie, and how wide they are; a little of all kernels and all columns; the best pair of up to
+twenty columns; the shape of a single one; and how far rows lie from the middle. Each draw has a
+rank under each kind of evidence, and something of the ranks orders the draws: the place of the data
+among them is exact, whatever it is.
 
     python -m benchmarks.choices.hedges --trials 40      # about half an hour on one core
 
@@ -41,7 +41,7 @@ KINDS = (
     "smooth",
     "distance",
 )
-# How much the default test counts them, and the power of the ranks.
+# How much they counted, and the power of the ranks.
 WEIGHTS, POWER = np.array([6.0, 4.0, 4.0, 3.0, 4.0, 6.0, 2.0, 4.0, 4.0, 2.0])[:, None], 0.75
 FIRST, SEVEN = np.arange(10)[:, None] < 5, np.arange(10)[:, None] < 7
 # Each is of the shares of draws with at least as much evidence, (K, F); larger is stronger.
@@ -51,7 +51,7 @@ WAYS = {
     "first seven": lambda p: np.sum(SEVEN * WEIGHTS * p**-POWER, axis=0),
     "equal weights": lambda p: np.sum(1.0 / p, axis=0),
     "weights": lambda p: np.sum(WEIGHTS / p, axis=0),
-    "default": lambda p: np.sum(WEIGHTS * p**-POWER, axis=0),
+    "weights, r^(−¾)": lambda p: np.sum(WEIGHTS * p**-POWER, axis=0),
     "1/√rank": lambda p: np.sum(WEIGHTS * p**-0.5, axis=0),
     "logarithms": lambda p: -np.sum(np.log(p), axis=0),
 }

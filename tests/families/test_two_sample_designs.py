@@ -10,6 +10,7 @@ from scipy.stats import binom
 import nosplit
 from benchmarks.common.grouped_problems import CORRELATIONS, SIZES, samples_in_groups
 from nosplit import Exact, InputError, independence_test, two_sample_test
+from nosplit.errors import DroppedKernelWarning
 from nosplit.kernels import Gaussian, Linear
 
 RNG = np.random.default_rng(0)
@@ -177,6 +178,13 @@ def test_level_and_power_of_pairs():
     assert at_most(0.05, 100, hits / 100)
     assert found > 85
     assert unpaired < 50
+
+
+@pytest.mark.parametrize("options", [{"paired": True}, {"strata": (range(20), range(20))}])
+def test_identical_pairs_do_not_differ(options):
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.warns(DroppedKernelWarning, match="No permutation changes any statistic"):
+        assert two_sample_test(x, x, **options).pvalue == 1.0
 
 
 def test_level_of_independence_given_a_stratum():

@@ -218,6 +218,6 @@ def flattened(values: Array, exchange: Exchange, gammas: tuple[float, ...]) -> F
     eigenvalues = np.maximum(eigenvalues[::-1][:rank], 0.0)
     if D > A or min(A, D) > 2 * MAX_RANK:  # sides of length 1
         sides = sides * np.sqrt(eigenvalues)
-    largest = max(float(eigenvalues[0]), np.finfo(float).tiny)
+    largest = float(eigenvalues[0]) or 1.0  # nothing varies
     gains = np.stack([1.0 / (eigenvalues + gamma * largest) for gamma in gammas], axis=1)
     return Features(sides / np.where(root > 0, root, 1.0), gains)
