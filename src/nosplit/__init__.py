@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from nosplit._old.api.independence import independence_test
     from nosplit._old.api.k_sample import k_sample_test
     from nosplit._old.api.loading import load
-    from nosplit._old.api.means import joint_normal_test, mean_test
     from nosplit._old.api.plan import plan
     from nosplit._old.api.profile import profile
-    from nosplit._old.api.witness import classifier_test
     from nosplit._old.data.files.csv_form import Csv
     from nosplit._old.describe.explain import explain
     from nosplit._old.describe.plots import plot
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     from nosplit._old.monitor.two_sample import Monitor
     from nosplit._old.power.pilot import pilot
     from nosplit._old.power.prediction import sample_size
+    from nosplit.api.classifier import classifier_test
     from nosplit.api.columns import column_tests
+    from nosplit.api.means import joint_normal_test, mean_test
     from nosplit.api.two_sample import two_sample_test
     from nosplit.core.moments import Moments
     from nosplit.core.pairings import Blocks, Sketch
@@ -89,10 +89,8 @@ _HOMES = {
     "_old.api.independence": "independence_test",
     "_old.api.k_sample": "k_sample_test",
     "_old.api.loading": "load",
-    "_old.api.means": "joint_normal_test mean_test",
     "_old.api.plan": "plan",
     "_old.api.profile": "profile",
-    "_old.api.witness": "classifier_test",
     "_old.data.files.csv_form": "Csv",
     "_old.describe.explain": "explain",
     "_old.describe.plots": "plot",
@@ -104,7 +102,9 @@ _HOMES = {
     "_old.monitor.two_sample": "Monitor",
     "_old.power.pilot": "pilot",
     "_old.power.prediction": "sample_size",
+    "api.classifier": "classifier_test",
     "api.columns": "column_tests",
+    "api.means": "joint_normal_test mean_test",
     "api.two_sample": "two_sample_test",
     "core.moments": "Moments",
     "core.pairings": "Blocks Sketch",

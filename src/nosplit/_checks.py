@@ -42,6 +42,7 @@ __all__ = [
     "repeated",
     "resolve",
     "seed_of",
+    "seeded",
 ]
 
 # Samples of more bytes than this are not read for the check alone: see `api/ways/pairs`.
@@ -343,6 +344,13 @@ def check_rng(rng: Seed) -> np.random.Generator:
 def seed_of(rng: Seed, generator: np.random.Generator) -> int | None:
     """The seed of a generator that `check_rng` made; None if it came from the caller."""
     return None if rng is generator else int(generator.bit_generator.seed_seq.entropy)  # type: ignore[attr-defined]
+
+
+def seeded(rng: Seed) -> tuple[np.random.Generator, int | None]:
+    """Return the generator of a call and its seed; a caller's own is advanced by one integer."""
+    generator = check_rng(rng)
+    seed = seed_of(rng, generator)
+    return (np.random.default_rng(new_key(generator)) if seed is None else generator), seed
 
 
 def new_key(rng: np.random.Generator) -> int:

@@ -51,8 +51,9 @@ SIGNATURES = {
     "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
     "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
     "scale=None, columns=None, exclude=None, workers=None",
-    "classifier_test": "x, y, *, estimator=None, folds=5, n_resamples=999, rng=0, "
-    "nan_policy='auto', columns=None, exclude=None",
+    "classifier_test": "x, y, *, estimator=None, paired=False, strata=None, groups=None, "
+    "series=False, folds=5, n_resamples=999, columns=None, exclude=None, nan_policy='auto', "
+    "names=None, rng=0",
     "goodness_of_fit_test": "x, score, *, support=None, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
     "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
@@ -66,7 +67,7 @@ SIGNATURES = {
     "scale=None, columns=None, exclude=None, least=10, like=None, rng=0, workers=None",
     "load": "path",
     "mean_test": "h, *, method='auto', calibration='auto', symmetric=False, series=False, "
-    "rng=0, shuffle=True",
+    "shuffle=True, rng=0",
     "joint_normal_test": "tau, cov, *, method='auto'",
     "power.predict_power": "alternative, *, n, alpha=0.05, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, trials=4000, rng=0",

@@ -201,7 +201,7 @@ def test_series_of_other_tests_iv():
         independence_test(X, Y, series=True, strata=HALVES)
     with pytest.raises(InputError, match="`series` needs rows few enough"):
         independence_test(*np.random.default_rng(0).normal(size=(2, 5000)), series=True)
-    with pytest.raises(InputError, match="`h` has too few rows for blocks"):
+    with pytest.raises(InputError, match="`h` has too few rows for `series`"):
         mean_test(np.arange(60.0)[:, None], series=True)
 
 

@@ -447,10 +447,10 @@ PROCEDURES = {
     "400 rows; wild bootstrap, 999 resamples (approximate)": how_of(400, calibration="wild"),
     "400 rows; bootstrap, 999 resamples (approximate)": how_of(400, calibration="bootstrap"),
     "400 rows; exact, 999 samples of the model": how_of(400, calibration="simulate"),
-    "400 rows; ost, asymptotic": how_of(
-        400, method="ost", n_resamples=None, calibration="asymptotic", pairs="rows"
+    "400 rows, 1 column; ost, asymptotic": how_of(
+        400, sizes=(), method="ost", n_resamples=None, calibration="asymptotic", pairs="rows"
     ),
-    "given statistics; wald, asymptotic": how_of(
+    "1 given statistic; wald, asymptotic": how_of(
         1, method="wald", n_resamples=None, calibration="asymptotic", pairs="given"
     ),
 }

@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nosplit import column_tests, two_sample_test
+from nosplit import (
+    classifier_test,
+    column_tests,
+    joint_normal_test,
+    mean_test,
+    two_sample_test,
+)
 
 
 def matches(result, expected):
@@ -347,5 +353,95 @@ def test_column_tests():
   price   #  #    # % (#–#)  mean # → # (#)
   age     #  #    # % (#–#)
   tested   300 v 300 rows, 2 columns; exact, 1,999 permutations
+""",
+    )
+
+
+@pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
+@pytest.mark.parametrize(
+    ("options", "tested"),
+    [
+        ({"symmetric": True}, "80 rows, 3 columns; exact, 999 permutations of signs"),
+        (
+            {"symmetric": True, "series": 9},
+            """8 blocks of 9 rows (8 rows left out), 3 columns; exact for
+           independent blocks, 255 permutations of signs""",
+        ),
+        ({"calibration": "asymptotic"}, "80 rows, 3 columns; ost, asymptotic"),
+        (
+            {"calibration": "bootstrap"},
+            "80 rows, 3 columns; bootstrap, 999 resamples (approximate)",
+        ),
+    ],
+)
+def test_means(options, tested):
+    few = """
+  warning  80 rows are few for a test of 3 means (at least 300 are safe): a
+           long tail may have been missed, and p may then be far too small.
+           Use more rows, or symmetric=True if rows are symmetric about zero
+           under the null hypothesis."""
+    h = np.random.default_rng(0).normal(0.3, 1.0, size=(80, 3))
+    matches(
+        mean_test(h, **options),
+        f"""
+Some mean is not zero (p = #, level 0.05)
+  tested   {tested}{few if "calibration" in options else ""}
+""",
+    )
+
+
+def test_too_few_signs():
+    matches(
+        mean_test(np.ones((3, 2)) * [[1.0], [2.0], [3.0]], symmetric=True),
+        """
+Too little data to tell (p ≥ 0.13 whatever the data, level 0.05)
+  tested   3 rows, 2 columns; 8 permutations are possible
+""",
+    )
+
+
+def test_given_statistics():
+    matches(
+        joint_normal_test([3.0, 4.0], np.eye(2)),
+        """
+Some mean is not zero (p = #, level 0.05)
+  tested   2 given statistics; ost, asymptotic
+""",
+    )
+
+
+class Sum:
+    """Score rows by their sum: those of x lie higher."""
+
+    def fit(self, rows, labels):
+        pass
+
+    def predict(self, rows):
+        return rows.sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "tested"),
+    [
+        ({}, "200 v 200 rows, 3 columns; exact, 999 permutations in each fold"),
+        (
+            {"paired": True},
+            "200 pairs, 3 columns; exact, 999 permutations inside pairs in\n           each fold",
+        ),
+        (
+            {"series": 6},
+            """198 v 198 rows (4 left out), 3 columns; exact for independent
+           blocks, 999 permutations of blocks of 6 rows in each fold""",
+        ),
+    ],
+)
+def test_classifiers(options, tested):
+    x, y = np.random.default_rng(0).normal(size=(2, 200, 3))
+    matches(
+        classifier_test(x + 0.4, y, estimator=Sum(), **options),
+        f"""
+The samples differ (p = #, level 0.05)
+  size     AUC # % (#–#) by Sum; 50 % = chance
+  tested   {tested}
 """,
     )

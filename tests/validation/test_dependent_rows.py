@@ -62,7 +62,7 @@ def test_rows_in_time_order_are_warned_of_by_the_result_alone(name):
 def test_the_check_changes_no_p_value(name, monkeypatch):
     x, y = (series(np.random.default_rng(seed), 300) for seed in (1, 2))
     found = TESTS[name](x, y).to_dict()
-    for where in ("api.two_sample", "_old.api.means"):
+    for where in ("api.two_sample", "api.means"):
         monkeypatch.setattr(f"nosplit.{where}.check_rows", lambda *_, **__: [])
     monkeypatch.setattr("nosplit._old.api.ways.observations.check_jointly", lambda *_, **__: [])
     unchecked = TESTS[name](x, y).to_dict()

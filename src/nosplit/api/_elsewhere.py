@@ -14,7 +14,7 @@ from nosplit.inference.columns import ColumnTests
 from nosplit.inference.plan import is_sketched
 from nosplit.inference.result import TestResult
 
-__all__ = ["plot", "report", "takes", "test_columns", "test_samples"]
+__all__ = ["in_memory", "plot", "report", "takes", "test_columns", "test_samples"]
 
 # Packages whose objects are read by the old house; of ours they are profiles and parts of files.
 PACKAGES = ("nosplit", "dask", "dask_expr", "pyspark")
@@ -44,6 +44,13 @@ def _is_stored_elsewhere(sample: Any) -> bool:
     package = type(sample).__module__.partition(".")[0]
     path = isinstance(sample, str | PathLike)
     return path or package in PACKAGES or is_tensor(sample) or elsewhere(sample)
+
+
+def in_memory(sample: Any) -> Any:
+    """Read all rows of a file; return any other sample as it is."""
+    from nosplit._old.data.files.whole import read_if_path
+
+    return read_if_path(sample) if isinstance(sample, str | PathLike) else sample
 
 
 def test_samples(request: Request) -> TestResult:

@@ -14,10 +14,8 @@ from nosplit._checks import (
     check_budget,
     check_flags,
     check_int,
-    check_rng,
-    new_key,
     resolve,
-    seed_of,
+    seeded,
 )
 from nosplit.core.pairings import Complete, Pairing, Sketch, as_pairing
 from nosplit.data.labels import label_policy
@@ -146,10 +144,7 @@ class Request:
         labelled = strata is not None or groups is not None
         declared = _checked_series(series)
         _check_designs(paired, labelled, declared)
-        generator = check_rng(rng)
-        seed = seed_of(rng, generator)
-        if seed is None:  # a Generator of the caller is advanced by one integer
-            generator = np.random.default_rng(new_key(generator))
+        generator, seed = seeded(rng)
         found = cls(
             x,
             y,

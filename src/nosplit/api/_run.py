@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from nosplit._warn import warn
 from nosplit.api._request import Request
-from nosplit.errors import Caveat, DependentRowsWarning
+from nosplit.errors import Caveat
 from nosplit.families.paired import PairEstimate
 from nosplit.inference.calibrations import ASYMPTOTIC, EXACT, SERIES
+from nosplit.inference.caveats import issued
 from nosplit.inference.change import Distance
 from nosplit.inference.columns import ColumnTable, PairTable
 from nosplit.inference.plan import Plan
@@ -171,12 +171,6 @@ def _how(task: Task, *, sizes: tuple[int, ...], **how: Any) -> How:
 
 
 def remarks(task: Task, caveats: Sequence[Caveat]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Warnings and notes of the result; caveats of the test are issued as warnings, too.
-
-    Words on dependent rows are not: nobody's test suite should fail by them.
-    """
-    for category, text in caveats:
-        if category is not DependentRowsWarning:
-            warn(text, category)
+    """Warnings and notes of the result; warnings are issued, too."""
     every = [*caveats, *task.check()]
-    return tuple(f"{c.__name__}: {text}" for c, text in every), tuple(task.notes())
+    return issued(every) if every else (), tuple(task.notes())

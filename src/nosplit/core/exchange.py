@@ -173,7 +173,7 @@ class Exchange:
     @cached_property
     def chunks(self) -> list[Weights]:
         """Weights of all atoms under all draws, (draws, contrasts, A), some draws at a time."""
-        return list(self._chunks())
+        return list(self.drawn())
 
     @cached_property
     def picked(self) -> tuple[int, Index] | None:
@@ -184,10 +184,11 @@ class Exchange:
         rare = int(np.argmin(counts))
         if RARE * counts[rare] > counts.sum():
             return None
-        marked = (np.nonzero(own[:, 0] == 1 - rare)[1] for own in self._chunks())
+        marked = (np.nonzero(own[:, 0] == 1 - rare)[1] for own in self.drawn())
         return rare, np.concatenate([own.reshape(-1, counts[rare]) for own in marked])
 
-    def _chunks(self) -> Iterator[Weights]:
+    def drawn(self) -> Iterator[Weights]:
+        """Yield the weights of all atoms as `chunks` has them, without keeping them."""
         for first in range(0, self.n_draws, DRAWS_AT_ONCE):
             yield self._weights(first, min(DRAWS_AT_ONCE, self.n_draws - first))
 

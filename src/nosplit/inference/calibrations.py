@@ -10,6 +10,8 @@ from nosplit.errors import InputError
 
 __all__ = [
     "ASYMPTOTIC",
+    "BOOTSTRAP",
+    "CAUTIOUS",
     "EXACT",
     "SERIES",
     "SIMULATE",
@@ -23,6 +25,9 @@ __all__ = [
 ASYMPTOTIC, EXACT = "asymptotic", "exact"
 # Blocks of consecutive rows are permuted: valid if the dependence is shorter than a block.
 SERIES = "series"
+
+# Resamples of rows, of means: also with rows of a tail that may have been missed.
+BOOTSTRAP, CAUTIOUS = "bootstrap", "cautious"
 
 # Random draws of a test: more take memory by the gigabyte.
 MOST_DRAWS = 10_000_000

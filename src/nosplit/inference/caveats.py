@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._types import Array
+from nosplit._warn import warn
 from nosplit.core.pairings import Blocks, Pairing, Window
 from nosplit.errors import (
     Caveat,
@@ -24,6 +26,7 @@ __all__ = [
     "dropped",
     "few_pairs",
     "fewest_pairs",
+    "issued",
     "kernel_numbers",
     "near_copies",
     "safe_window",
@@ -72,6 +75,18 @@ def fewest_pairs(d: int) -> int:
     smallest variances of Σ̂ are far too small.
     """
     return 2 * d
+
+
+def issued(caveats: Iterable[Caveat]) -> tuple[str, ...]:
+    """Issue caveats as warnings, and return their texts for a result.
+
+    Those on dependent rows are only returned: nobody's test suite should fail by a check.
+    """
+    caveats = tuple(caveats)
+    for category, text in caveats:
+        if category is not DependentRowsWarning:
+            warn(text, category)
+    return tuple(f"{category.__name__}: {text}" for category, text in caveats)
 
 
 def dropped(cov: Array) -> list[Caveat]:

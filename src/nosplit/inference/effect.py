@@ -28,6 +28,7 @@ __all__ = [
     "bins_of_values",
     "coarser_bins",
     "deal_rows",
+    "folds_of_units",
     "largest_of",
     "plain_separation",
     "separation_of_counts",
@@ -325,15 +326,9 @@ def deal_rows(
     inside = np.zeros(N, np.int64)
     if block is not None:
         inside = np.unique(block, return_inverse=True)[1].ravel()
-    first = np.unique(which, return_index=True)[1]
-    cell = 2 * inside[first] + y[first]
-    units = np.bincount(cell, minlength=2 * int(inside.max() + 1))
-    large = units.reshape(-1, 2).min(axis=1) >= FOLDS
-    rank = _ranks_in_cells(cell, units)
-    whole = _ranks_in_cells(np.zeros(len(large), np.int64), np.array([len(large)]))
-    fold = np.where(large[inside[first]], rank, whole[inside[first]])[which] % FOLDS
+    fold, blocks = folds_of_units(y, which, inside, FOLDS, 0), int(inside.max()) + 1
     at = (inside * FOLDS + fold) * 2 + y
-    rows = np.bincount(at, minlength=2 * FOLDS * len(large)).reshape(-1, FOLDS, 2).astype(float)
+    rows = np.bincount(at, minlength=2 * FOLDS * blocks).reshape(-1, FOLDS, 2).astype(float)
     matched = _balanced(rows[..., 0], rows[..., 1])
     folds = matched.sum(axis=0)
     each = matched / np.where(folds > 0, folds, 1.0)
@@ -341,12 +336,36 @@ def deal_rows(
     return DealtRows(fold + FOLDS * y, weights, folds, unit)
 
 
-def _ranks_in_cells(cell: Index, sizes: Index) -> Index:
-    """Ranks inside cells, in an order that is random, and the same for cells of the same size."""
+def folds_of_units(
+    y: NDArray[np.bool_], unit: Index, block: Index, folds: int, key: int | None
+) -> Index:
+    """Deal units to folds, and return the fold of each row.
+
+    Blocks with at least as many units of either sample as there are folds have units of both in
+    each fold; smaller blocks are dealt whole. Without a `key`, folds follow the order of rows.
+    Units and blocks are numbered from 0.
+    """
+    first = np.unique(unit, return_index=True)[1]
+    inside = block[first]
+    cell = 2 * inside + y[first]
+    units = np.bincount(cell, minlength=2 * int(block.max() + 1))
+    large = units.reshape(-1, 2).min(axis=1) >= folds
+    rank = _ranks_in_cells(cell, units, key)
+    whole = _ranks_in_cells(np.zeros(len(large), np.int64), np.array([len(large)]), key)[inside]
+    if key is None:
+        found = np.where(large[inside], rank * folds // units[cell], whole * folds // len(large))
+    else:
+        found = np.where(large[inside], rank, whole) % folds
+    return np.asarray(found[unit])
+
+
+def _ranks_in_cells(cell: Index, sizes: Index, key: int | None) -> Index:
+    """Ranks inside cells; if random, in an order that is the same for cells of the same size."""
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
     order = np.argsort(cell, kind="stable")
-    keys = np.random.default_rng(0).random(int(sizes.max()))[np.arange(len(cell)) - first]
-    order = order[np.lexsort((keys, cell[order]))]
+    if key is not None:
+        keys = np.random.default_rng(key).random(int(sizes.max()))[np.arange(len(cell)) - first]
+        order = order[np.lexsort((keys, cell[order]))]
     rank = np.empty(len(cell), np.int64)
     rank[order] = np.arange(len(cell)) - first
     return rank

@@ -18,12 +18,14 @@ from nosplit.inference.procedure import how_tested
 from nosplit.inference.questions import TOO_LITTLE, TOO_LITTLE_DATA
 
 if TYPE_CHECKING:
+    from nosplit.inference.classifier import ClassifierResult
     from nosplit.inference.columns import Adjustment, ColumnTable, ColumnTest, ColumnTests
     from nosplit.inference.result import How, KernelLine, TestResult
 
 __all__ = [
     "Printed",
     "answer_of",
+    "classifier_text",
     "column_lines",
     "columns_headline",
     "columns_text",
@@ -119,7 +121,7 @@ def _called(*names: str) -> str:
 # -- results ---------------------------------------------------------------------------------------
 
 
-def headline_of(result: TestResult, alpha: float) -> str:
+def headline_of(result: TestResult | ClassifierResult, alpha: float) -> str:
     """State the verdict, the p-value and the level."""
     if result.verdict(alpha) == TOO_LITTLE_DATA:
         return _too_little(result.how, alpha)
@@ -143,6 +145,8 @@ def answer_of(result: TestResult, alpha: float, said: Callable[[str], str] = str
     elif result.verdict(alpha) != TOO_LITTLE_DATA:
         lines += _largest_possible(result)
     columns = len(result.columns) or len(getattr(result.how.encoding, "names", ()))
+    if result.how.pairs in ("rows", "given"):  # each column of h, or statistic, is a base function
+        columns = len(result.selection.kernels)
     warnings, notes = ([*map(said, t)] for t in (_complete(held, result.warnings), result.notes))
     return "\n".join(lines + _procedure(result.how, alpha, columns, warnings, notes))
 
@@ -337,6 +341,14 @@ def columns_text(
     warnings, notes = ([*map(said, texts)] for texts in (complete, tests.notes))
     how = _procedure(tests.how, alpha, len(tests), warnings, notes)
     return "\n".join(column_lines(tests, alpha, adjustment) + how)
+
+
+def classifier_text(result: ClassifierResult, alpha: float) -> str:
+    """The printed result of a classifier test at level alpha."""
+    size = f"AUC {result.auc.words} by {result.estimator}; {CHANCE}"
+    lines = [headline_of(result, alpha), *_field("size", size)]
+    columns, warnings, notes = len(result.columns), result.warnings, result.notes
+    return "\n".join(lines + _procedure(result.how, alpha, columns, warnings, notes))
 
 
 def kernel_lines(lines: Sequence[KernelLine]) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nosplit._text import conjoined, number_of
-from nosplit.inference.calibrations import SERIES, SIMULATE, WILD
+from nosplit.inference.calibrations import CAUTIOUS, SERIES, SIMULATE, WILD
 
 if TYPE_CHECKING:
     from nosplit.inference.questions import Exchanged
     from nosplit.inference.result import How
 
 __all__ = ["how_tested"]
+
+BOOTSTRAPS = {WILD: "wild bootstrap", CAUTIOUS: "cautious bootstrap"}
 
 
 def how_tested(how: How, columns: int, alpha: float, dependent: bool) -> str:
@@ -33,6 +36,8 @@ def how_tested(how: How, columns: int, alpha: float, dependent: bool) -> str:
 
 def _data(how: How, columns: int) -> str:
     """Say which rows and columns were compared."""
+    if how.pairs == "given":
+        return number_of(columns, "given statistic", "given statistics")
     parts = [_rows_used(how)]
     if columns:
         parts.append(number_of(columns, "column", "columns"))
@@ -44,8 +49,6 @@ def _data(how: How, columns: int) -> str:
 
 
 def _rows_used(how: How) -> str:
-    if how.pairs == "given":
-        return "given statistics"
     design, sizes = how.design, [f"{size:,}" for size in how.sizes]
     left = f" ({how.n_left_out:,} left out)" if how.n_left_out else ""
     if design is not None and design.unit == "groups":
@@ -54,6 +57,10 @@ def _rows_used(how: How) -> str:
         return f"{how.n_used:,}{of} rows in {groups}"
     if design is not None and design.kind == "pairs" and design.count:
         return number_of(design.count, "pair", "pairs") + left
+    if how.pairs == "rows" and design is not None:  # means of blocks
+        blocks = number_of(how.n_units, "block", "blocks")
+        left = f" ({number_of(how.n_left_out, 'row', 'rows')} left out)" if how.n_left_out else ""
+        return f"{blocks} of {design.count:,} rows{left}"
     if len(sizes) == 2:
         return f"{sizes[0]} v {sizes[1]} rows{left}"
     if len(sizes) > 2:
@@ -82,7 +89,7 @@ def _calibration(how: How, alpha: float, dependent: bool) -> str:
     if how.calibration == SIMULATE:
         return f"exact, {how.n_resamples:,} samples of the model"
     if how.calibration not in ("exact", SERIES):
-        name = "wild bootstrap" if how.calibration == WILD else how.calibration
+        name = BOOTSTRAPS.get(how.calibration, how.calibration)
         return f"{name}, {how.n_resamples:,} resamples (approximate)"
     unit = "rows" if design is None else design.unit
     independent = f" for independent {unit}" if dependent or unit == "blocks" else ""
@@ -92,6 +99,10 @@ def _calibration(how: How, alpha: float, dependent: bool) -> str:
 def _permuted(how: How) -> str:
     """Say what is permuted, if it is not single rows of all data."""
     design = how.design
+    if how.pairs == "rows":
+        return " of signs"
+    if how.pairs == "folds":
+        return _permuted(replace(how, pairs="complete")) + " in each fold"
     if how.pairs == "sketch":
         return f" of {how.n_units:,} cells of rows (sketch)"
     if design is None:

@@ -99,13 +99,6 @@ def selected(
     kernels: tuple[Any, ...], tau: Array, cov: Array, picked: Selection
 ) -> KernelSelection:
     """Describe what a method selected."""
-    truncated = not np.isnan(picked.truncation) and picked.mixture is None
     return KernelSelection(
-        kernels,
-        tau,
-        cov,
-        picked.weights,
-        tuple(int(i) for i in np.flatnonzero(picked.active)),
-        int(picked.dof),
-        float(picked.truncation) if truncated else None,
+        kernels, tau, cov, picked.weights, picked.kept, int(picked.dof), picked.lower_end
     )

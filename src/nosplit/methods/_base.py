@@ -67,6 +67,17 @@ class Selection:
     truncation: Array
     mixture: Array | None = None
 
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The active set of a single selection, as indices."""
+        return tuple(np.flatnonzero(self.active).tolist())
+
+    @property
+    def lower_end(self) -> float | None:
+        """𝒱⁻ of a single selection; None if its null law is no truncated normal."""
+        truncated = not np.isnan(self.truncation) and self.mixture is None
+        return float(self.truncation) if truncated else None
+
     def reshape(self, shape: tuple[int, ...]) -> Selection:
         """The same outcomes with another batch shape."""
         d = self.weights.shape[-1]

@@ -20,15 +20,6 @@ TIE = 1e-6
 # Draws --------------------------------------------------------------------------------------------
 
 
-def test_all_patterns_are_different():
-    signs = Signs(7, 127, np.random.default_rng(0), products=False)
-    assert signs.exhaustive
-    patterns = signs.columns(range(7))
-    assert np.all(patterns[0] == 1.0)
-    assert len(np.unique(patterns, axis=0)) == 128
-    assert not Signs(7, 126, np.random.default_rng(0), products=False).exhaustive
-
-
 def test_products_of_signs_have_half_as_many_patterns():
     signs = Signs(8, 127, np.random.default_rng(0))
     assert signs.exhaustive

@@ -8,7 +8,6 @@ import pytest
 from nosplit import (
     Exact,
     TwoSampleAccumulator,
-    joint_normal_test,
     k_sample_test,
     plan,
     profile,
@@ -60,7 +59,6 @@ WAYS = {
     ),
     "on a cluster": lambda m: cluster_test(None, asked(m), None),
     "where only moments are kept": lambda m: in_stream("adjacent", m),
-    "where only their means are given": lambda m: joint_normal_test([1.0], [[1.0]], method=m),
 }
 
 

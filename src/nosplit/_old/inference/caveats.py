@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nosplit._old.inference.outcome import Outcome
 from nosplit._types import Array
-from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
+from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
 from nosplit.inference.calibrations import ASYMPTOTIC
 from nosplit.inference.caveats import EXACTLY, kernel_numbers
 
@@ -18,9 +18,7 @@ __all__ = [
     "SMALLEST_PAIRS",
     "few_effective",
     "few_effective_rows",
-    "few_rows",
     "smallest_effective",
-    "smallest_safe_rows",
     "stein_caveats",
 ]
 
@@ -30,33 +28,6 @@ SMALLEST_PAIRS = 500
 # What to do where the normal approximation is poor, without the data.
 MORE = "more rows"
 SIMULATED = "Give a model that can sample, with calibration='simulate'."
-
-
-def smallest_safe_rows(d: int) -> int:
-    """The fewest rows of d values of any law for which the mean's error is trusted: 150 + 50 d.
-
-    With fewer a long tail may have been missed, and no statistic of the rows would show it.
-    """
-    return 150 + 50 * d
-
-
-def few_rows(n: int, d: int, *, allowed_for: bool = False) -> list[Caveat]:
-    """Too few rows of values of any law; far too few are an error."""
-    if n <= d:
-        raise InputError(
-            f"{n} rows are too few for a test of {d} means, which needs more than {d}. Use more "
-            "rows or fewer columns, or symmetric=True if rows have the law of their negatives "
-            "under the null."
-        )
-    if n >= smallest_safe_rows(d):
-        return []
-    then = "p allows for some of that" if allowed_for else "p may be far too small then"
-    text = (
-        f"{n} rows are few for a test of {d} means (at least {smallest_safe_rows(d)} are safe): a "
-        f"long tail may not have been seen yet, and {then}. Use more rows, or symmetric=True if "
-        "rows have the law of their negatives under the null."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]
 
 
 def smallest_effective(d: int) -> int:

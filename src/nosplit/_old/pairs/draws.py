@@ -125,8 +125,8 @@ def picked_patterns(number: int, flips: int, rng: np.random.Generator) -> Index 
 class Signs:
     """Signs ε ∈ {±1} for N units: all patterns if there are no more than asked for.
 
-    Where there are not many times as many, each is drawn at most once, so that the level given the
-    seed is near the level over all seeds.
+    Only products of two signs matter: ε and -ε are one pattern. Where there are not many times as
+    many, each is drawn at most once, so that the level given the seed is near that over all seeds.
 
     Parameters
     ----------
@@ -136,8 +136,6 @@ class Signs:
         Number of random draws besides the observed one.
     rng : Generator
         Source of the key.
-    products : bool
-        Whether only products of two signs matter, as for pairs: ε and -ε are then one pattern.
     block : int
         Units that follow one another and share a sign; those left over share that of the last.
     """
@@ -145,7 +143,6 @@ class Signs:
     n_units: int
     flips: int
     rng: np.random.Generator
-    products: bool = True
     block: int = 1
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
@@ -153,7 +150,7 @@ class Signs:
     _block: Callable[[int], NDArray[np.float32]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        free = self.n_signs - self.products
+        free = self.n_signs - 1
         numbers = picked_patterns(2**free, self.flips, self.rng) if free < 63 else None
         exhaustive = numbers is not None and len(numbers) == 2**free
         key = new_key(self.rng)
@@ -174,7 +171,7 @@ class Signs:
     @property
     def relabellings(self) -> float:
         """Patterns that may differ in their statistics."""
-        return 2.0 ** min(self.n_signs - self.products, 1000)
+        return 2.0 ** min(self.n_signs - 1, 1000)
 
     def _patterns(self, numbers: Index) -> NDArray[np.float32]:
         """The sign patterns of these numbers; that of 0 is +1 throughout."""

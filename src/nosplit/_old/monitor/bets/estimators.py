@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._old._support.estimators import check_estimator, learned_from, row_scores
 from nosplit._types import Array
+from nosplit.inference.estimators import check_estimator, learned_from, row_scores
 
 __all__ = ["Estimators"]
 

@@ -1,7 +1,7 @@
-"""Estimators as scikit-learn has them: told which rows are of x, they score rows.
+"""Estimators with the interface of scikit-learn: fit which rows are of x, and score rows.
 
-Nothing is imported: whatever has `fit` or `partial_fit`, and then `predict_proba`,
-`decision_function` or `predict`, will do.
+Nothing is imported: an estimator needs `fit` or `partial_fit`, and `predict_proba`,
+`decision_function` or `predict`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from nosplit.errors import InputError
 
 __all__ = ["check_estimator", "learned_from", "row_scores"]
 
-# Probabilities nearer than this to 0 or 1 count as this near.
-NEAREST = 1e-6
+# Probabilities are kept this far from 0 and 1.
+SMALLEST_PROBABILITY = 1e-6
 
 
 def check_estimator(estimator: Any, name: str = "estimator") -> Any:
-    """Check that something can learn and score; a copy is learned, never the thing itself."""
-    learns = any(callable(getattr(estimator, m, None)) for m in ("fit", "partial_fit"))
-    says = any(hasattr(estimator, m) for m in ("predict_proba", "decision_function", "predict"))
-    if isinstance(estimator, type) or not (learns and says):
+    """Check that an object can be fitted and can score rows."""
+    fits = any(callable(getattr(estimator, m, None)) for m in ("fit", "partial_fit"))
+    scores = any(hasattr(estimator, m) for m in ("predict_proba", "decision_function", "predict"))
+    if isinstance(estimator, type) or not (fits and scores):
         raise InputError(
             f"`{name}` must have `fit` or `partial_fit`, and `predict_proba`, `decision_function` "
             f"or `predict`, as estimators of scikit-learn have, got {estimator!r}."
@@ -32,16 +32,12 @@ def check_estimator(estimator: Any, name: str = "estimator") -> Any:
     return estimator
 
 
-def _classifies(estimator: Any) -> bool:
-    return hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
-
-
 def learned_from(estimator: Any, rows: Any, is_x: Any, method: str = "fit") -> Any:
-    """A copy of an estimator that has learned which rows are of x; `partial_fit` goes on.
+    """Fit a copy of an estimator to which rows are of x; `partial_fit` updates the estimator.
 
-    Classifiers learn the classes 1 and 0, regressors the numbers 1 and -1.
+    Classifiers are given the classes 1 and 0, regressors the numbers 1 and -1.
     """
-    classifies = _classifies(estimator)
+    classifies = hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
     learned = estimator if method == "partial_fit" else deepcopy(estimator)
     labels = np.where(is_x, 1, 0) if classifies else np.where(is_x, 1.0, -1.0)
     if method == "partial_fit" and classifies:
@@ -52,9 +48,10 @@ def learned_from(estimator: Any, rows: Any, is_x: Any, method: str = "fit") -> A
 
 
 def row_scores(estimator: Any, rows: Any) -> Array:
-    """Score rows by how much they look like x: half log odds, or a regressor's value."""
+    """Score rows, higher for x than for y: half the log odds, or the value of a regressor."""
     if hasattr(estimator, "predict_proba"):
-        p = np.clip(np.asarray(estimator.predict_proba(rows))[:, 1], NEAREST, 1.0 - NEAREST)
+        p = np.asarray(estimator.predict_proba(rows))[:, 1]
+        p = np.clip(p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
         scores = 0.5 * (np.log(p) - np.log1p(-p))
     elif hasattr(estimator, "decision_function"):
         scores = 0.5 * np.asarray(estimator.decision_function(rows), dtype=np.float64)
