@@ -57,25 +57,6 @@ def test_empty_is_the_identity_properties(x):
     assert np.array_equal(zero.tau, np.zeros(3))
 
 
-@seeded
-@given(matrices(least=2, most=40), st.data())
-def test_any_way_of_cutting_gives_the_same_properties(x, data):
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(x)), max_size=5)))
-    parts = np.split(x, cuts)
-    moments = [Moments.from_columns(np.ascontiguousarray(p.T)) for p in parts]
-    assert_same(reduce(add, moments), Moments.from_values(x), x)
-
-
-@seeded
-@given(matrices(most=30))
-def test_scatter_is_symmetric_and_semidefinite_properties(x):
-    m = Moments.from_values(x)
-    assert np.array_equal(m.scatter, m.scatter.T)
-    scale = np.abs(x).max() ** 2 * len(x)
-    assert np.linalg.eigvalsh(m.scatter).min() >= -1e-12 * scale
-    assert np.linalg.eigvalsh(m.second_moment).min() >= -1e-12 * scale
-
-
 @pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 5000])
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_values_and_columns_against_numpy(n, d):

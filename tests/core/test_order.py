@@ -110,24 +110,3 @@ def test_sorted_samples_keep_the_level_against_theory(pairs, seed):
     x, y = np.sort(np.random.default_rng(seed).normal(size=(2, LARGE + 1001)), axis=1)
     out = estimate(x, y, pairs, seed)
     assert abs(out.tau[0]) < stats.norm.isf(ALARM / 2) * np.sqrt(out.cov[0, 0])
-
-
-def test_sorted_samples_that_are_not_shuffled():
-    """x_i and y_i are then nearly the same: all values are far below their usual size."""
-    x, y = np.sort(np.random.default_rng(0).normal(size=(2, 10_000)), axis=1)
-    kept, shuffled_first = estimate(x, y, "linear", None), estimate(x, y, "linear", 0)
-    assert kept.cov[0, 0] < shuffled_first.cov[0, 0] / 1000
-
-
-def test_sorted_data_are_riffled_to_the_same_moments_as_random_data():
-    """τ and Σ of riffled sorted samples are those of samples in random order."""
-    n = LARGE + 501
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(n, 1)), rng.normal(0.0, 1.1, size=(n, 1))
-    random = estimate(x, y, "linear", None, 0.7)
-    riffled = estimate(np.sort(x, axis=0), np.sort(y, axis=0), "linear", 2, 0.7)
-    # Means of independent halves differ by N(0, 2Σ/m); covariances by a few times m^(-1/2).
-    limit = stats.norm.isf(ALARM / 2)
-    assert abs(riffled.tau - random.tau)[0] < limit * np.sqrt(2 * random.cov[0, 0])
-    m = n // 2
-    assert abs(riffled.cov / random.cov - 1)[0, 0] < limit * np.sqrt(2 * 10 / m)

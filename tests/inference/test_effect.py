@@ -1,23 +1,14 @@
-"""Separation: against theory, without a difference, and the same number wherever it is shown."""
+"""Separation: against theory, without a difference, and by enumeration."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import re
-import sys
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
-from typer.testing import CliRunner
 
 import nosplit
-from nosplit._old.cli import app
 from nosplit.inference.effect import (
     FOLDS,
-    Separation,
     bins_of_values,
     deal_rows,
     largest_of,
@@ -80,14 +71,6 @@ def test_without_a_difference_against_theory(law, sizes):
     assert hit >= stats.binom.ppf(1e-4, trials, 0.93)
 
 
-def test_standard_error_against_trials():
-    rng = np.random.default_rng(2)
-    for shift in (0.0, 1.0):
-        found = [separation(rng.normal(size=200), rng.normal(shift, size=200)) for _ in range(300)]
-        values, errors = np.array([(own.value, own.error) for own in found]).T
-        assert 0.85 < np.sqrt(np.mean(errors**2)) / values.std(ddof=1) < 1.25
-
-
 def test_largest_of_many_columns_against_theory():
     """The interval of the largest of 20 columns is adjusted for all of them."""
     rng, trials = np.random.default_rng(3), 200
@@ -132,26 +115,6 @@ def _harmonic(counts):
     return n * m / (n + m)
 
 
-def test_samples_that_share_no_value():
-    """Of n rows none on the wrong side: the interval does not claim certainty."""
-    rng = np.random.default_rng(6)
-    found = separation(rng.normal(size=60), rng.normal(50.0, size=60))
-    assert found.value == 1.0
-    assert 0.93 < found.low < 0.99
-
-
-def test_bins():
-    values = np.concatenate([np.zeros(700), np.arange(1.0, 301.0)])
-    place, n_bins = bins_of_values(values, False, missing=values == 300.0)
-    assert place[-1] == n_bins - 1 == place.max()  # missing
-    assert np.ptp(place[:700]) == 0 != place[700]
-    sizes = np.bincount(place[700:-1])
-    assert np.median(sizes[sizes > 0]) >= 25
-    levels, count = bins_of_values(np.repeat(np.arange(4.0), [60, 30, 9, 1]), True)
-    assert count == 5
-    assert len(np.unique(levels)) == 4
-
-
 def test_categories_against_theory():
     rng = np.random.default_rng(7)
     often = np.where(np.arange(200) % 2, 2.0, 1.0) / 300.0
@@ -176,18 +139,6 @@ def test_strata_are_compared_inside(sizes):
     assert sum(own.low <= 0.5 <= own.high for own in found) >= stats.binom.ppf(1e-4, 100, 0.93)
 
 
-def test_groups_widen_the_interval():
-    """Groups of ten rows with a common level: the interval holds, that of single rows does not."""
-    rng, hits = np.random.default_rng(9), np.zeros(2)
-    for _ in range(100):
-        unit = np.repeat(np.arange(80), 10)
-        values = rng.normal(size=80)[unit] + 0.3 * rng.normal(size=800)
-        bins = bins_of_values(values, False)
-        found = [deal_rows(unit >= 40, of).separation(*bins) for of in (unit, None)]
-        hits += [own.low <= 0.5 <= own.high for own in found]
-    assert hits[0] >= stats.binom.ppf(1e-4, 100, 0.93) > hits[1]
-
-
 def test_pairs_have_the_share_in_which_y_is_larger():
     rng = np.random.default_rng(10)
     x = rng.normal(size=(200, 2))
@@ -208,85 +159,3 @@ def test_several_samples_name_the_one_that_differs():
     assert found.sample == "c"
     assert found.looks == 4
     assert found.value == pytest.approx(stats.norm.cdf(1.0), abs=0.05)
-
-
-def test_cells_agree_with_rows():
-    rng = np.random.default_rng(12)
-    x, y = (pd.DataFrame({"a": rng.normal(s, size=9000)}) for s in (0.0, 0.5))
-    x.loc[rng.random(9000) < 0.3, "a"] = np.nan
-    res = nosplit.two_sample_test(x, y)
-    assert res.how.pairs == "sketch"
-    encoding = res.how.encoding
-    rows = separations_of_both(encoding.encode(x), encoding.encode(y), encoding.groups)
-    assert res.columns["a"].separation.value == pytest.approx(rows[0].value, abs=0.01)
-
-
-def test_words():
-    assert Separation(0.56, 0.01).words == "56 % (54–58)"
-    assert Separation(0.45, 0.01).words == "50 % (50–50)"
-    assert Separation(0.56, 0.01).of(100).low < Separation(0.56, 0.01).low
-
-
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory):
-    rng = np.random.default_rng(13)
-    x, y = (pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"]) for _ in range(2))
-    y["b"] *= 3.0
-    folder = tmp_path_factory.mktemp("tables")
-    paths = [str(folder / name) for name in ("x.csv", "y.csv")]
-    for table, path in zip((x, y), paths, strict=True):
-        table.to_csv(path, index=False)
-    return x, y, paths
-
-
-@pytest.mark.parametrize("sklearn", [True, False])
-def test_same_number_everywhere(tables, tmp_path, monkeypatch, sklearn):
-    x, y, paths = tables
-    if sklearn:  # which tests hide
-        monkeypatch.delitem(sys.modules, "sklearn")
-        pytest.importorskip("sklearn")
-    else:
-        monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
-    res = nosplit.two_sample_test(x, y)
-    name, largest = res.separation()
-    assert name == "b"
-    assert largest.value == pytest.approx(0.742, abs=4.0 * largest.error)
-    own = res.columns.rows[1].separation.words
-    assert f"largest separation {largest.words}: b" in " ".join(str(res).split())
-    assert own in str(res)
-    told = nosplit.explain(res, x, y)
-    assert told.effect.separation == largest.value
-    assert told.effect.separation_low == largest.low
-    assert f"{largest.words} by b" in str(told)
-    page = (res.report(x, y, path=tmp_path / "r.html")).read_text(encoding="utf-8")
-    assert own in page
-    assert largest.words in page
-    assert nosplit.column_tests(x, y)["b"].separation == res.columns["b"].separation
-    run = CliRunner()
-    plain = json.loads(run.invoke(app, ["test", *paths, "--json"]).stdout)
-    assert plain["separation"] == pytest.approx(largest.value)
-    assert plain["separation_low"] == pytest.approx(largest.low)
-    assert plain["separation_high"] == pytest.approx(largest.high)
-    assert plain["columns"][1]["separation"] == pytest.approx(largest.value)
-    for least, code in ((largest.value - 0.005, 1), (largest.value + 0.005, 0)):
-        some = ["--exit-code", "--min-effect", f"{least:.4f}"]
-        found = run.invoke(app, ["test", *paths, *some])
-        assert found.exit_code == code
-        assert run.invoke(app, ["columns", *paths, *some]).exit_code == code
-    assert re.search(rf"largest separation is {largest.value:.0%}", found.stderr)
-
-
-def test_a_difference_of_pairs_counts_for_min_effect(tmp_path):
-    rng = np.random.default_rng(14)
-    x, y = rng.normal(size=(2, 600, 2))
-    y[:, 1] = y[:, 0] * 0.9 + 0.4 * y[:, 1]
-    paths = []
-    for name, rows in (("x", x), ("y", y)):
-        paths.append(str(tmp_path / f"{name}.csv"))
-        pd.DataFrame(rows, columns=["a", "b"]).to_csv(paths[-1], index=False)
-    res = nosplit.two_sample_test(x, y)
-    assert res.reject()
-    assert not res.columns.differing()
-    assert res.separation() is None
-    command = ["test", *paths, "--exit-code", "--min-effect", "0.8"]
-    assert CliRunner().invoke(app, command).exit_code == 1

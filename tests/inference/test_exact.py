@@ -12,15 +12,11 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.stats import binom
 
 from nosplit import Exact, InputError, Wild, mean_test, plan, two_sample_test
 from nosplit.kernels import Gaussian, Laplace, Linear
 from nosplit.methods import ChiBar, Split
-from nosplit.methods.laws import Flips
 
 TIE = 1e-6
 # The chi-bar law's weights play no part in its evidence, so few draws will do for them.
@@ -68,7 +64,7 @@ def relabelled(x, y):
 
 
 @every_method
-@pytest.mark.parametrize("n", [6, 8])
+@pytest.mark.parametrize("n", [5, 7])
 def test_all_swaps_against_enumeration(method, n):
     results = [run(a, b, method) for a, b in swapped(*samples(n, n))]
     assert len(results) == 2**n
@@ -77,7 +73,7 @@ def test_all_swaps_against_enumeration(method, n):
 
 
 @every_method
-@pytest.mark.parametrize(("n", "m"), [(4, 4), (3, 5)])
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (3, 4)])
 def test_all_labels_against_enumeration(method, n, m):
     results = [run(a, b, method, paired=False) for a, b in relabelled(*samples(n, m))]
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
@@ -86,13 +82,13 @@ def test_all_labels_against_enumeration(method, n, m):
 @pytest.mark.parametrize("method", ["ost", "wald", "adaptive"])
 def test_all_flips_of_rows_against_enumeration(method):
     """`mean_test` of rows that are symmetric under the null."""
-    h = np.random.default_rng(3).normal(0.3, 1.0, size=(8, 2))
+    h = np.random.default_rng(3).normal(0.3, 1.0, size=(7, 2))
     options = {"method": method, "symmetric": True, "calibration": "exact", "shuffle": False}
     results = [
         mean_test(h * np.array(signs)[:, None], **options)
-        for signs in product([1.0, -1.0], repeat=8)
+        for signs in product([1.0, -1.0], repeat=7)
     ]
-    assert results[0].how.n_resamples == 255
+    assert results[0].how.n_resamples == 127
     assert results[0].pvalue == pytest.approx(share([r.statistic for r in results]), abs=1e-12)
 
 
@@ -163,34 +159,6 @@ def test_result_is_determined_by_rng(paired):
     assert first.pvalue == again.pvalue
     assert first.statistic == pytest.approx(again.statistic, rel=1e-9)
     assert not np.array_equal(first.null.values, other.null.values)
-
-
-def test_observed_data_are_the_first_draw():
-    """The statistic under exact calibration is the evidence, and its threshold a quantile."""
-    x, y = samples(50, 50)
-    for method in ("ost", "wald", "best", "adaptive"):
-        res = run(x, y, method)
-        assert res.null.values[0] == res.statistic
-        assert len(res.null.values) == 1000
-        for alpha in (0.01, 0.05, 0.2, 0.5):
-            assert res.reject(alpha) == (res.pvalue <= alpha)
-            assert res.reject(alpha) == (res.statistic >= res.threshold(alpha) * (1 - 1e-12))
-
-
-# The law of draws ---------------------------------------------------------------------------------
-
-
-@settings(derandomize=True, deadline=None, max_examples=200)
-@given(
-    arrays(np.float64, st.integers(1, 30), elements=st.integers(-4, 4).map(lambda v: v / 2)),
-    st.floats(0.01, 0.99),
-)
-def test_threshold_and_tail_agree_properties(values, alpha):
-    law = Flips(values)
-    assert np.exp(law.log_sf(values[0])) == pytest.approx(np.mean(values >= values[0] - 1e-9))
-    threshold = law.isf(alpha)
-    for value in np.unique(values):
-        assert (value >= threshold) == (np.mean(values >= value - 1e-9) <= alpha)
 
 
 # Input --------------------------------------------------------------------------------------------

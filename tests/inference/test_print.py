@@ -100,41 +100,6 @@ ONE_COLUMN = {
   changed  price   mean 50.4 → 53.2 (+2.8)            56 % (54–59)  p = 0.0010
 """,
     ),
-    "only the spread": (
-        column("voltage", "sd 2.06 → 2.58 (× 1.25)", separation(53, 55, 58)),
-        """
-  size     largest separation 55 % (53–58): voltage; 50 % = chance
-  changed  voltage   sd 2.06 → 2.58 (× 1.25)          55 % (53–58)  p = 0.0010
-""",
-    ),
-    "conversion": (
-        column("converted", "rate 11.8 → 19.2 % (× 1.63)", separation(52, 54, 55)),
-        """
-  size     largest separation 54 % (52–55): converted; 50 % = chance
-  changed  converted   rate 11.8 → 19.2 % (× 1.63)    54 % (52–55)  p = 0.0010
-""",
-    ),
-    "counts": (
-        column("visits", "mean 3.48 → 3.04 (−13 %)", separation(51, 53, 56)),
-        """
-  size     largest separation 53 % (51–56): visits; 50 % = chance
-  changed  visits   mean 3.48 → 3.04 (−13 %)          53 % (51–56)  p = 0.0010
-""",
-    ),
-    "many zeros": (
-        column("spend", "zeros 90 → 80 %, mean 3.7 → 6.7", separation(54, 55, 56)),
-        """
-  size     largest separation 55 % (54–56): spend; 50 % = chance
-  changed  spend   zeros 90 → 80 %, mean 3.7 → 6.7    55 % (54–56)  p = 0.0010
-""",
-    ),
-    "ratings": (
-        column("stars", "mean 4.18 → 3.86, 5s: 49 → 35 %", separation(54, 57, 59)),
-        """
-  size     largest separation 57 % (54–59): stars; 50 % = chance
-  changed  stars   mean 4.18 → 3.86, 5s: 49 → 35 %    57 % (54–59)  p = 0.0010
-""",
-    ),
     "heavy tail": (
         column(
             "latency",
@@ -146,19 +111,6 @@ ONE_COLUMN = {
   size     largest separation 55 % (53–57): latency; 50 % = chance
   changed  latency   above 60: 0 → 5.4 %              55 % (53–57)  p = 0.0010
                      mean 20.8 → 29.6, median 20.0 → 20.7
-""",
-    ),
-    "dates": (
-        column(
-            "ordered",
-            "after 30 Sep 2026: 0 → 10.2 %",
-            separation(54, 56, 58),
-            more=["median 16 Sep → 18 Sep 2026"],
-        ),
-        """
-  size     largest separation 56 % (54–58): ordered; 50 % = chance
-  changed  ordered   after 30 Sep 2026: 0 → 10.2 %    56 % (54–58)  p = 0.0010
-                     median 16 Sep → 18 Sep 2026
 """,
     ),
 }

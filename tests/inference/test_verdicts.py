@@ -43,7 +43,7 @@ def apart(n, m, seed=0):
     ],
 )
 def test_smallest_pvalue_is_that_of_separated_samples(n, m, smallest):
-    for seed in range(10):
+    for seed in range(4):
         for res in (
             two_sample_test(*apart(n, m, seed), rng=seed),
             k_sample_test(list(apart(n, m, seed)), rng=seed).overall,
@@ -56,20 +56,10 @@ def test_smallest_pvalue_is_that_of_separated_samples(n, m, smallest):
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
 def test_smallest_pvalue_of_pairs(n):
     """Mirrored signs tie: 2^n / 2 remain."""
-    for seed in range(10):
+    for seed in range(4):
         res = two_sample_test(*apart(n, n, seed), paired=True, rng=seed)
         assert res.pvalue == res.how.smallest_pvalue == 2.0 / 2**n
         assert res.verdict() == ("differ" if n >= 6 else "too little data")
-
-
-@pytest.mark.parametrize(("sizes", "smallest"), [((2, 2, 2), 1 / 15), ((2, 2, 3), 1 / 105)])
-def test_smallest_pvalue_of_several_samples(sizes, smallest):
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        samples = [rng.normal(size=(n, 2)) + 50.0 * k for k, n in enumerate(sizes)]
-        res = k_sample_test(samples, rng=seed, follow_up=False)
-        assert res.pvalue == pytest.approx(smallest)
-        assert res.overall.how.smallest_pvalue == pytest.approx(smallest)
 
 
 def test_smallest_pvalue_of_signs():
@@ -109,20 +99,6 @@ def test_one_unit_of_each_sample_is_too_little_data(design):
     assert res.verdict() == "too little data"
 
 
-def test_pvalues_of_three_rows_each_are_tenths():
-    """Mirrored divisions tie in every run: none is counted without the other."""
-    for seed in range(50):
-        x, y = np.random.default_rng([1, seed]).normal(size=(2, 3, 2))
-        for res in (
-            two_sample_test(x, y, rng=seed),
-            k_sample_test([x, y], rng=seed),
-            two_sample_test(x, y, rng=seed, calibration=Exact(9_999)),
-            two_sample_test(np.round(x), np.round(y), rng=seed),
-        ):
-            assert abs(10 * res.pvalue - round(10 * res.pvalue)) < 1e-9
-            assert res.pvalue > 0.05
-
-
 @pytest.mark.parametrize(("n", "m"), [(700, 700), (700, 800), (60, 2000)])
 def test_many_rows_have_no_smallest_pvalue(n, m):
     """The number of labellings is larger than any float."""
@@ -130,14 +106,6 @@ def test_many_rows_have_no_smallest_pvalue(n, m):
     options = {"kernels": [nosplit.kernels.Gaussian(1.0)], "calibration": Exact(99)}
     assert two_sample_test(x, y, **options).how.smallest_pvalue < 1e-9
     assert column_tests(x, y, n_resamples=99).how.smallest_pvalue < 1e-9
-
-
-def test_few_permutations_are_not_too_little_data():
-    x, y = apart(20, 20)
-    res = two_sample_test(x, y, calibration=Exact(19))
-    assert res.verdict(0.01) == "no evidence"
-    assert "19 permutations cannot give p ≤ 0.01: use 99 or more" in res.summary(0.01)
-    assert "permutations cannot" not in res.summary(0.05)
 
 
 # The same three words everywhere ------------------------------------------------------------------
@@ -216,11 +184,3 @@ def test_no_column_is_named_unless_the_test_rejects():
         check_columns(res)
         small += not res.reject(0.05) and min(c.adjusted for c in res.columns.rows) <= 0.05
     assert small  # it happens
-
-
-def test_random_halves_of_a_real_table_name_no_column(scikit_learn):
-    datasets = pytest.importorskip("sklearn.datasets")
-    rows = datasets.load_diabetes().data
-    for seed in range(60):
-        picked = np.random.default_rng(seed).permutation(len(rows))
-        check_columns(two_sample_test(rows[picked[:221]], rows[picked[221:]], rng=seed))

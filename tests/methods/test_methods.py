@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from _brute import EPS, brute_nonnegative, brute_ost, condition, problems
 from nosplit import joint_normal_test
@@ -76,38 +75,6 @@ def test_relaxed_rule_is_the_same_at_full_rank_against_brute_force(sign):
         assert np.array_equal(a.active[decided], b.active[decided])
         np.testing.assert_array_less(np.abs(a.statistic - b.statistic), limit * 10)
         np.testing.assert_array_less(np.abs(pvalue(a) - pvalue(b))[decided], limit[decided] * 10)
-
-
-def climb(tau, cov, feasible):
-    """SLSQP on β'τ/√(β'Σβ) with `feasible` @ β ≥ 0, from the best of the cone's generators."""
-
-    def loss(beta):
-        return -(beta @ tau) / np.sqrt(beta @ cov @ beta)
-
-    generators = np.linalg.inv(feasible)
-    start = min(generators.T, key=loss) + 0.1 * generators.sum(axis=1)
-    found = minimize(
-        loss,
-        start / np.linalg.norm(start),
-        method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda beta: feasible @ beta},
-        options={"maxiter": 500, "ftol": 1e-14},
-    )
-    return found.x, -found.fun
-
-
-@pytest.mark.parametrize("d", [2, 4, 6])
-def test_maximiser_against_general_purpose_optimiser(d):
-    tau, cov = problems(np.random.default_rng(d), 30, d, 5.0, "null", decades=0.0)
-    for method, feasible in [(OST(), lambda S: S), (Nonnegative(), lambda S: np.eye(d))]:
-        out = method(tau, cov)
-        positive = np.flatnonzero(out.statistic > 0.1)
-        assert len(positive) > 10
-        for i in positive:
-            beta, value = climb(tau[i], cov[i], feasible(cov[i]))
-            assert value == pytest.approx(out.statistic[i], rel=1e-6)
-            direction = out.weights[i] / np.linalg.norm(out.weights[i])
-            assert np.allclose(beta / np.linalg.norm(beta), direction, atol=1e-3)
 
 
 # Weights ----------------------------------------------------------------------------------------
@@ -201,15 +168,6 @@ def test_magnitude_does_not_matter(method, power):
     assert np.isfinite(b.weights).all()
 
 
-@every_closed_form
-@pytest.mark.parametrize("c", np.linspace(0.9999999965, 0.9999999995, 31))
-def test_tiny_and_nearly_singular_matrices_are_answered(method, c):
-    """Weights of ‖Σβ‖ = 1 would overflow there."""
-    out = method(np.full(2, -1e-150), 1e-300 * np.array([[1.0, c], [c, 1.0]]))
-    assert np.isfinite(out.log_pvalue)
-    assert np.isfinite(out.weights).all()
-
-
 def test_magnitude_does_not_matter_to_split():
     tau, cov = mild(np.random.default_rng(7), 40, 4, decades=0.0)
     halves = tau.reshape(-1, 2, 4)
@@ -241,20 +199,6 @@ def test_copies_do_not_matter(method, sign, noise):
         np.testing.assert_array_less(np.abs(pvalue(a) - pvalue(b)), 1e-6)
         np.testing.assert_allclose(b.statistic, a.statistic, atol=1e-6)
         assert np.array_equal(a.dof, b.dof)
-
-
-@every_closed_form
-@pytest.mark.parametrize("noise", [1e-16, 1e-14, 0.9e-12])
-def test_near_copies_that_differ_by_their_own_noise(method, noise):
-    """τ is then another one, by √(2·noise), and p moves no more than that can move it."""
-    rng = np.random.default_rng(13)
-    tau, cov = problems(rng, 60, 4, 10.0, "null")
-    wide, wide_cov = with_copy(tau, cov, 1, noise)
-    step = np.sqrt(2 * noise) * np.sqrt(cov[:, 1, 1])
-    wide[:, 4] += step * rng.standard_normal(len(tau))
-    a, b = method(tau, cov), method(wide, wide_cov)
-    limit = 1e-9 + 5 * np.sqrt(2 * noise * condition(cov))
-    np.testing.assert_array_less(np.abs(pvalue(a) - pvalue(b)), limit)
 
 
 @pytest.mark.parametrize("method", INNER, ids=lambda m: m.name)
@@ -302,23 +246,17 @@ def test_relaxed_rule_drops_what_is_too_small_to_see():
 
 def test_sum_of_two_coordinates_adds_nothing_to_ost():
     """α ≥ 0 for k₁ and k₂ implies it for k₁ + k₂, so OST gives the same p-value without it."""
-    tau, cov = mild(np.random.default_rng(10), 300, 3)
-    tau = np.concatenate([tau, -tau])
-    cov = np.concatenate([cov, cov])
-    M = np.vstack([np.eye(3), [1.0, 1.0, 0.0]])
+    tau, cov = mild(np.random.default_rng(10), 300, 4)
+    tau = np.concatenate([tau, -tau, tau * [-1, -1, 1, 1]])
+    cov = np.concatenate([cov] * 3)
+    M = np.vstack([np.eye(4), [1.0, 1.0, 0.0, 0.0]])
     a, b = OST()(tau, cov), OST()(tau @ M.T, M @ cov @ M.T)
     np.testing.assert_allclose(b.log_pvalue, a.log_pvalue, rtol=1e-9, atol=1e-9)
     assert np.array_equal(a.dof, b.dof)
-    assert np.array_equal(a.active, b.active[:, :3])
-    assert np.array_equal(b.active[:, 3], a.active[:, 0] | a.active[:, 1])
-
-
-def test_opposite_coordinates_leave_nothing_to_learn():
-    """τ₂ = -τ₁: only Σβ = 0 is feasible, and nothing rejects."""
-    out = OST()([[3.0, -3.0], [-3.0, 3.0]], [[1.0, -1.0], [-1.0, 1.0]])
-    assert not out.log_pvalue.any()
-    assert not out.dof.any()
-    assert not out.weights.any()
+    assert np.array_equal(a.active, b.active[:, :4])
+    either = a.active[:, 0] | a.active[:, 1]
+    assert np.array_equal(b.active[:, 4], either)
+    assert np.any(~either & (a.dof == 2))
 
 
 # Batches ----------------------------------------------------------------------------------------
@@ -344,21 +282,12 @@ def test_batch_is_many_single_calls(method):
     shared, each = method(tau[8:], cov[8]), method(tau, cov)
     for i in range(16):
         assert_same(shared, method(tau[8 + i], cov[8]), i)
-    for i in range(24):
+    for i in range(1, 24):
         assert_same(each, method(tau[i], cov[i]), i)
+        assert_same(method(tau[i - 1 : i + 1], cov[i - 1 : i + 1]), method(tau[i], cov[i]), -1)
     grid = method(tau.reshape(2, 3, 4, 4), cov.reshape(2, 3, 4, 4, 4))
     assert_same(grid, method(tau[17], cov[17]), (1, 1, 1))
     assert method(tau[:0], cov[0]).log_pvalue.shape == (0,)
-
-
-@pytest.mark.parametrize("inner", INNER, ids=lambda m: m.name)
-def test_batch_is_many_single_calls_for_split(inner):
-    tau, cov = mild(np.random.default_rng(12), 24, 4)
-    method, halves = Split(0.5, inner), tau.reshape(12, 2, 4)
-    shared, each = method(halves, cov[0]), method(halves, cov[:12])
-    for i in range(12):
-        assert_same(shared, method(halves[i], cov[0]), i)
-        assert_same(each, method(halves[i], cov[i]), i)
 
 
 def test_methods_have_their_names():

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from _brute import condition, problems
+from _brute import problems
 from nosplit.backend.numba.nnls import solve_batch
 from nosplit.methods import Best
 from nosplit.methods.polyhedral import polyhedral_truncation
 from nosplit.methods.tails import log_chi_sf, log_truncated_sf
-from nosplit.methods.whitening import Whitening, optimal_weights
+from nosplit.methods.whitening import optimal_weights
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -154,45 +154,7 @@ def test_best_is_an_instance_of_the_polyhedral_lemma(kappa):
         assert cut.pvalue == pytest.approx(math.exp(out.log_pvalue[i]), rel=1e-6)
 
 
-def test_best_far_in_the_tail():
-    tau, cov = [13.5, 12.0], np.array([[1.0, 0.5], [0.5, 1.0]])
-    out = Best()(tau, cov)
-    assert out.truncation == pytest.approx(10.5)
-    assert f"{math.exp(out.log_pvalue):.1e}" == "1.8e-16"
-    assert relative(out.log_pvalue, exact_log_truncated_sf(13.5, 10.5)) < 1e-13
-    cut = polyhedral_truncation(tau, cov, *selection_of(0, cov))
-    assert cut.log_pvalue == pytest.approx(float(out.log_pvalue), rel=1e-12)
-
-
 # Whitening and the best weights -----------------------------------------------------------------
-
-
-def test_whitening_undoes_the_covariance():
-    _, covs = problems(np.random.default_rng(2), 40, 5, 1e4, "null")
-    white = Whitening()(covs)
-    assert np.all(white.rank == 5)
-    z = np.random.default_rng(3).standard_normal((40, 5))
-    tau = white.colour(z) * white.scale
-    limit = 1e-12 * condition(covs)
-    np.testing.assert_array_less(np.abs(white.whiten(tau) - z).max(axis=1), limit)
-    one = white.one(7)
-    assert np.array_equal(one.gram[0], white.gram[7])
-    assert np.array_equal(one.whiten(tau[7:8])[0].round(9), white.whiten(tau)[7].round(9))
-
-
-def test_whitening_counts_rank():
-    R = np.random.default_rng(4).standard_normal((6, 3))
-    assert Whitening()(R @ R.T).rank == [3]
-    almost = np.array([[1.0, 1 - 1e-12], [1 - 1e-12, 1.0]])
-    assert Whitening()(almost).rank == [1]
-    assert Whitening(rcond=1e-14)(almost).rank == [2]
-
-
-def test_unstandardised_whitening_depends_on_units():
-    """Appendix E's rule truncates Σ itself; the default one does not see the units."""
-    cov = np.diag([1.0, 1e-8])
-    assert Whitening()(cov).rank == [2]
-    assert Whitening(standardise=False, rcond=1e-6)(cov).rank == [1]
 
 
 def test_optimal_weights_against_numpy():

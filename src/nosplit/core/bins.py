@@ -1,4 +1,4 @@
-"""Columns of pooled rows: their ranks, normal scores and bins, whatever sample a row is from."""
+"""Columns of pooled rows: their ranks, normal scores and bins, independent of labels."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def normal_scores(n: int) -> Array:
 
 
 def number_of_bins(rows: int) -> int:
-    """Number of bins of a column of numbers of so many pooled rows."""
+    """Number of bins of a column of numbers, from the number of pooled rows."""
     few = min(rows // ROWS_A_BIN, MAX_FEW_BINS)
     return max(4, few, min(rows // ROWS_A_FINE_BIN, MAX_BINS))
 

@@ -1,6 +1,6 @@
 """Explicit numbers of rows: ranks, bins, pairs of columns, distances from the middle, waves.
 
-They are fitted on pooled rows, whatever sample a row is from, so that no permutation changes them.
+They are fitted on pooled rows and see no labels, so that no permutation changes them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = [
 
 # Frequencies of either column of a pair: squares of products up to each of them are statistics.
 SCALES = (1, 2, 4, 8, 16)
-# Products of all pairs of columns, and columns of which pairs are looked at: what costs as much as
-# the kernels do.
+# Products of all pairs of columns, and columns whose pairs are compared: their cost is about that
+# of the kernels.
 MAX_PRODUCTS, MAX_PAIR_COLUMNS = 1024, 20
 # Columns of the reference for signed scores.
 N_REFERENCE = 32

@@ -20,7 +20,7 @@ __all__ = ["Bins", "Features", "Form", "Scores", "flattened"]
 
 # Integers up to here are exact in float32, sums of them too.
 EXACT = 1 << 24
-# Eigenvectors of a flattened spectrum: a third of the atoms, and at most so many.
+# Eigenvectors of a flattened spectrum: a share of the atoms, and at most this number.
 SHARE, MAX_RANK = 1 / 3, 200
 # Directions of a random subspace beyond those that are kept (Halko, Martinsson, Tropp).
 EXTRA = 10

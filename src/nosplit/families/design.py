@@ -158,7 +158,7 @@ def series_design(n: int, m: int, length: int | None) -> Design:
 
 
 def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
-    """Single rows, which change places inside strata."""
+    """Permute single rows inside strata."""
     assert strata is not None
     both, words = _in_both(keys, keys.stratum, strata)
     kept = keys.kept & both[keys.stratum]
@@ -254,7 +254,7 @@ def _said_of_groups(
 
 
 def _check_inside(groups: RowLabels, strata: RowLabels | None) -> None:
-    """Check that no group lies in two strata: it could change places in neither."""
+    """Check that no group has rows in two strata: it could be permuted in neither."""
     if strata is None:
         return
     some = (groups.codes >= 0) & (strata.codes >= 0)

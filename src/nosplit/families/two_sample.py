@@ -157,7 +157,7 @@ def _in_order(
 
 
 def _by_columns(rows: Array, some: Index, keys: NDArray[np.uint64]) -> Index:
-    """Order some rows by keys, and those of equal keys by columns, whatever the columns' places."""
+    """Order some rows by keys, and those of equal keys by columns, in any order of the columns."""
     marks = [0, len(rows) // 3, len(rows) - 1]
     low, middle, high = np.partition(rows, marks, axis=0)[marks]
     with np.errstate(all="ignore"):
@@ -249,7 +249,7 @@ def reference_forms(
     else:
         place = units.of(shuffled(scores, KEY_PLACE))
     found = {"place": place, "spread": units.of(shuffled(scores * scores, KEY_SPREAD))}
-    if exchange.even:  # as likely as their negatives: x and y may change places
+    if exchange.even:  # as likely as their negatives: labels may be exchanged
         found = {name: np.concatenate([a[:, ::2], -a[:, ::2]], 1) for name, a in found.items()}
     return {f"{name} reference": Scores(values, none) for name, values in found.items()}
 

@@ -110,7 +110,7 @@ class Change:
 
 
 class Described:
-    """A column of which something was found, and what changed in it, where that was looked at."""
+    """A column, or pair of columns, that may differ, and what changed in it."""
 
     change: Change | None
     separation: Separation | None
@@ -528,7 +528,7 @@ def mean_of_differences(first: Array, second: Array) -> str | None:
 def change_inside_strata(
     values: Array, sizes: Sequence[int], strata: Index, name: Callable[[float], str] | None
 ) -> Change:
-    """Describe what changed inside strata: the mean, shares of few values or levels, missing ones.
+    """Describe what changed inside strata: mean, sd, shares of few values or levels, missing ones.
 
     Parameters
     ----------
@@ -552,6 +552,9 @@ def change_inside_strata(
         said = name or (lambda v: f"share of {_said(v)}")
         shown = {said(v): (here == v).astype(np.float64) for v in levels.tolist()}
         facts += _strata_facts("level", shown, kept)
+    else:
+        gaps = here - (np.bincount(kept, here) / np.maximum(np.bincount(kept), 1))[kept]
+        facts += _strata_facts("sd", {"sd": gaps * gaps}, kept)
     held = _change(facts, np.array(sizes, np.float64))
     return replace(held, more=())
 
@@ -572,6 +575,9 @@ def _strata_facts(what: str, scores: dict[str, Array], cell: Index) -> list[Fact
         error = float(np.sqrt(max(weight @ variance, 0.0)))
         size = gap / weight.sum() if len(n) else 0.0
         text = _signed(size) if what == "mean" else f"{_signed(100.0 * size)} points"
+        if what == "sd":
+            x, y = weight @ (sums / counts[both])
+            text = f"× {np.sqrt(y / x) if x > 0 else np.inf:.2f}"
         discreet = f"a value inside strata {text}" if what == "level" else ""
         z = gap / error if error > 0 else 0.0
         facts.append(Fact(what, z, f"{called} inside strata {text}", "", discreet))
@@ -660,7 +666,7 @@ def _said_pair(x: float, y: float, spread: float = 0.0) -> str:
 
 
 def _to_decimals(value: float, decimals: int, largest: float) -> str:
-    """A number to so many decimals; with an exponent if it is far from 1."""
+    """Format a number with this many decimals; with an exponent if it is far from 1."""
     if largest != 0.0 and not 1e-4 <= largest < 1e9:
         return _minus(f"{value:.{min(max(decimals + _power(largest) + 1, 3), 17)}g}")
     text = f"{value:{',' if abs(value) >= 1e4 else ''}.{max(decimals, 0)}f}"
@@ -668,7 +674,7 @@ def _to_decimals(value: float, decimals: int, largest: float) -> str:
 
 
 def _said(value: float) -> str:
-    """A number: whole ones as they are, others to four digits."""
+    """Format a number: whole ones as they are, others to four digits."""
     size = abs(value)
     if value == np.rint(value) and size < 1e9:
         return _to_decimals(value, 0, size)
@@ -682,7 +688,7 @@ def _digits(value: float) -> str:
 
 
 def _signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign: two digits if it is below 10, else so many."""
+    """Format a difference with its sign: two digits if it is below 10, else `digits`."""
     size = abs(value)
     decimals = max((2 if size < 10.0 else digits) - 1 - _power(size), 0)
     return f"{'−' if value < 0 else '+'}{_to_decimals(size, decimals, size)}"

@@ -119,7 +119,7 @@ class Separation:
         return f"{value:.0f} % ({low:.0f}–{high:.0f})"
 
     def of(self, looks: int) -> Separation:
-        """The same as the largest of so many estimates."""
+        """Adjust the interval for an estimate that is the largest of several."""
         return replace(self, looks=self.looks * looks)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from nosplit.methods._base import Selection, prepare
 from nosplit.methods.polyhedral import select_one
 from nosplit.methods.tails import log_truncated_sf
-from nosplit.methods.whitening import Whitening, unit
+from nosplit.methods.whitening import Whitening
 
 __all__ = ["Best"]
 
@@ -51,7 +51,7 @@ class Best:
         return Selection(
             one.statistic,
             log_truncated_sf(one.statistic, one.truncation),
-            unit(active / batch.white.scale),
+            active.astype(np.float64),
             active,
             np.ones(len(active), dtype=int),
             one.truncation,
