@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from nosplit._old.api.drift import DriftDetector
     from nosplit._old.api.goodness_of_fit import goodness_of_fit_test
     from nosplit._old.api.independence import independence_test
-    from nosplit._old.api.k_sample import k_sample_test
     from nosplit._old.api.loading import load
     from nosplit._old.api.plan import plan
     from nosplit._old.api.profile import profile
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from nosplit._old.power.prediction import sample_size
     from nosplit.api.classifier import classifier_test
     from nosplit.api.columns import column_tests
+    from nosplit.api.k_sample import k_sample_test
     from nosplit.api.means import joint_normal_test, mean_test
     from nosplit.api.two_sample import two_sample_test
     from nosplit.core.moments import Moments
@@ -87,7 +87,6 @@ _HOMES = {
     "_old.api.drift": "DriftDetector",
     "_old.api.goodness_of_fit": "goodness_of_fit_test",
     "_old.api.independence": "independence_test",
-    "_old.api.k_sample": "k_sample_test",
     "_old.api.loading": "load",
     "_old.api.plan": "plan",
     "_old.api.profile": "profile",
@@ -104,6 +103,7 @@ _HOMES = {
     "_old.power.prediction": "sample_size",
     "api.classifier": "classifier_test",
     "api.columns": "column_tests",
+    "api.k_sample": "k_sample_test",
     "api.means": "joint_normal_test mean_test",
     "api.two_sample": "two_sample_test",
     "core.moments": "Moments",

@@ -9,12 +9,13 @@ from scipy import stats
 import nosplit
 from nosplit.inference.effect import (
     FOLDS,
+    DealtSamples,
     bins_of_values,
     deal_rows,
     largest_of,
     separation_of_counts,
     separations_of_both,
-    separations_of_samples,
+    separations_of_rows,
 )
 
 
@@ -155,7 +156,8 @@ def test_pairs_have_the_share_in_which_y_is_larger():
 def test_several_samples_name_the_one_that_differs():
     rng = np.random.default_rng(11)
     samples = [rng.normal(size=(150, 1)) + (2.0 if k == 2 else 0.0) for k in range(4)]
-    [found] = separations_of_samples(samples, ["a", "b", "c", "d"], [(0,)])
+    dealt = DealtSamples.of(np.repeat(np.arange(4), 150), ["a", "b", "c", "d"])
+    [found] = separations_of_rows(np.concatenate(samples), dealt, [(0,)])
     assert found.sample == "c"
     assert found.looks == 4
     assert found.value == pytest.approx(stats.norm.cdf(1.0), abs=0.05)

@@ -46,8 +46,8 @@ def recipe(l2, l1):
 def exact_pvalues(x, y, seed, methods=EXACT):
     """p-values of all methods: what `two_sample_test` does, with permutations shared."""
     rng, n, m = np.random.default_rng(seed), len(x), len(y)
-    pooled = PooledRows(np.concatenate([x, y]), np.arange(n + m) >= n, (), range(x.shape[1]))
-    design = plain_design(n, m, rng, MAX_POOLED)
+    pooled = PooledRows(np.concatenate([x, y]), np.repeat([0, 1], [n, m]), (), range(x.shape[1]))
+    design = plain_design((n, m), rng, MAX_POOLED)
     found = compare_samples(pooled, design, as_recipe(recipe), Effort(FLIPS), rng, OST())
     kernels = {"kernels": found.finding.kernels}
     return [conclude_by(method, kernels).pvalue for method in methods]

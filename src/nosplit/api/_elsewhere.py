@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -13,8 +14,18 @@ from nosplit.core.pairings import Sketch
 from nosplit.inference.columns import ColumnTests
 from nosplit.inference.plan import is_sketched
 from nosplit.inference.result import TestResult
+from nosplit.kernels.recipes import Recipe
 
-__all__ = ["in_memory", "plot", "report", "takes", "test_columns", "test_samples"]
+__all__ = [
+    "in_memory",
+    "plot",
+    "report",
+    "sketch_samples",
+    "takes",
+    "test_columns",
+    "test_samples",
+    "whole_samples",
+]
 
 # Packages whose objects are read by the old house; of ours they are profiles and parts of files.
 PACKAGES = ("nosplit", "dask", "dask_expr", "pyspark")
@@ -73,6 +84,26 @@ def test_columns(request: Request, alpha: float, n_resamples: int) -> ColumnTest
     from nosplit._old.api.columns import test_columns_elsewhere
 
     return test_columns_elsewhere(request, alpha, n_resamples)
+
+
+def whole_samples(samples: Any, labels: Any) -> Any:
+    """Read files whole: several samples, or rows with labels. All else stays as it is."""
+    from nosplit._old.data.files.whole import read_if_path
+
+    if labels is not None:
+        return read_if_path(samples)
+    if isinstance(samples, Mapping):
+        return {name: read_if_path(own) for name, own in samples.items()}
+    return [*map(read_if_path, samples)] if isinstance(samples, list | tuple) else samples
+
+
+def sketch_samples(
+    request: Request, rows: Sequence[Any], encoding: Any, recipe: Recipe, n_rows: int
+) -> TestResult:
+    """Compare several samples by sums of cells."""
+    from nosplit._old.designs.several import sketch_samples
+
+    return sketch_samples(request, rows, encoding, recipe, n_rows)
 
 
 def plot(result: TestResult, **options: Any) -> Any:

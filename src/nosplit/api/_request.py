@@ -72,11 +72,11 @@ class Request:
         An object, "asymptotic" or "auto"; other names are resolved by the family.
     paired : bool
         Whether row i of x belongs to row i of y.
-    strata, groups : str or pair of sequences, optional
+    strata, groups : str or sequences, optional
         Labels of the rows.
     series : bool or int
         Whether rows are in time order; an int sets the rows of a block.
-    names : pair of str
+    names : tuple of str
         Names of the samples, for printing.
     budget : float
         Nominal seconds of one core.
@@ -103,7 +103,7 @@ class Request:
     strata: LabelsOfRows
     groups: LabelsOfRows
     series: bool | int
-    names: tuple[str, str]
+    names: tuple[str, ...]
     budget: float
     shuffle: bool
     rng: np.random.Generator

@@ -5,23 +5,32 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from nosplit.api._request import Request
 from nosplit.errors import Caveat
+from nosplit.families.design import Design
 from nosplit.families.paired import PairEstimate
+from nosplit.families.two_sample import PooledRows, compare_samples
 from nosplit.inference.calibrations import ASYMPTOTIC, EXACT, SERIES
 from nosplit.inference.caveats import issued
 from nosplit.inference.change import Distance
+from nosplit.inference.changes import SomeColumns, describe_distance, describe_pairs
 from nosplit.inference.columns import ColumnTable, PairTable
-from nosplit.inference.plan import Plan
+from nosplit.inference.effect import DealtRows, DealtSamples, deal_rows
+from nosplit.inference.evidence import ColumnEvidence
+from nosplit.inference.plan import MAX_POOLED, Plan, plan_samples
 from nosplit.inference.questions import Exchanged, Question
 from nosplit.inference.result import How, TestResult
 from nosplit.inference.selection import Found, selected, selection_of
+from nosplit.kernels.recipes import Recipe
 from nosplit.methods import OST, Adaptive
 from nosplit.methods.laws import Flips, law_of
 
-__all__ = ["Described", "Task", "how_found", "remarks", "run"]
+__all__ = ["Described", "SampleTask", "Task", "how_found", "remarks", "run"]
 
 
 class Described(NamedTuple):
@@ -82,6 +91,100 @@ class Task(ABC):
         """List what was done to the data without being asked for."""
         both = self.encoding if isinstance(self.encoding, tuple) else (self.encoding,)
         return list(dict.fromkeys(note for own in both if own is not None for note in own.notes))
+
+
+class SampleTask(Task):
+    """Samples in memory whose labels are permuted."""
+
+    @property
+    @abstractmethod
+    def pooled(self) -> PooledRows:
+        """The rows of all samples, one sample after the other."""
+
+    @property
+    @abstractmethod
+    def design(self) -> Design:
+        """The atoms that are permuted, and inside which blocks."""
+
+    @property
+    @abstractmethod
+    def recipe(self) -> Recipe:
+        """The kernels."""
+
+    @property
+    @abstractmethod
+    def some(self) -> SomeColumns:
+        """The columns as they came."""
+
+    @abstractmethod
+    def columns(self, evidence: ColumnEvidence, joint: float | None) -> ColumnTable:
+        """Make the table of columns; those that differ, or nearly so, are described."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        known = None if self.encoding is None else self.encoding.names
+        return known or tuple(map(str, range(self.pooled.rows.shape[1])))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each sample that are in atoms."""
+        return tuple(np.bincount(self.pooled.label[self.design.dealt]).tolist())
+
+    @property
+    def exchanged(self) -> Exchanged | None:
+        """The permutations under the null hypothesis, if a caller declared a design."""
+        return self.design.said if self.request.designed else None
+
+    @cached_property
+    def dealt(self) -> DealtRows | DealtSamples:
+        """The rows in atoms, dealt to folds for separations."""
+        design = self.design
+        (rows,) = np.nonzero(design.dealt)
+        unit, label = design.unit[rows], self.pooled.label[rows]
+        block = None if design.said is None else np.searchsorted(design.starts, unit, side="right")
+        groups = unit if design.means else None
+        if len(self.sizes) == 2:
+            return deal_rows(label == 1, groups, block)
+        return DealtSamples.of(label, self.request.names, groups, block)
+
+    def plan(self) -> Plan:
+        """Plan the permutations by sizes alone."""
+        request, p = self.request, self.pooled.rows.shape[1]
+        return plan_samples(
+            self.sizes, self.design.n_atoms, p, self.recipe, request.calibration, request.budget
+        )
+
+    def find(self, plan: Plan) -> Found:
+        """Compare the samples by permuting the atoms of the design."""
+        request = self.request
+        return compare_samples(
+            self.pooled, self.design, self.recipe, plan.effort, request.rng, request.method
+        )
+
+    def describe(self, found: Found) -> Described:
+        """Describe columns, pairs and distances from the middle."""
+        finding = found.finding
+        if finding.columns is None:
+            return Described()
+        joint, rows = finding.pvalue, self.pooled.rows[self.design.dealt]
+        columns = self.columns(finding.columns, joint)
+        pairs = describe_pairs(
+            self.names, found.pairs, finding.pairs, joint, self.some, self.dealt, rows,
+            self.encoding,
+        )  # fmt: skip
+        return Described(columns, pairs, describe_distance(finding.distance, columns, self.some))
+
+    def notes(self) -> list[str]:
+        """List what was done to the data without being asked for."""
+        left_out = 0 if self.request.designed else len(self.pooled.rows) - self.design.n_used
+        if self.request.by_pairs or not left_out:
+            return super().notes()
+        text = (
+            f"{left_out:,} rows of the larger sample{'s' * (len(self.sizes) > 2)} were left out at "
+            f"random: beyond {MAX_POOLED:,} rows they add next to nothing."
+        )
+        return [*super().notes(), text]
 
 
 def run(task: Task) -> TestResult:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._checks import Seed, check_finite, check_int, new_key
+from nosplit._checks import Seed, check_int, new_key
 from nosplit._lazy import extra, special
 from nosplit._types import Index
 from nosplit.api import _elsewhere
 from nosplit.api._request import LabelsOfRows, NanPolicy, Request, Sample
+from nosplit.api._run import remarks
+from nosplit.api.two_sample import TwoSamples
 from nosplit.core.exchange import labels
-from nosplit.data.labels import RowLabels, labels_of_both
-from nosplit.data.samples import Samples, two_samples
-from nosplit.data.series import about_strata, block_length, check_rows
-from nosplit.errors import Caveat, InputError
-from nosplit.families.design import Design, design_of, paired_design, series_design
-from nosplit.inference.calibrations import SERIES
-from nosplit.inference.caveats import issued
+from nosplit.data.samples import Samples
+from nosplit.data.series import about_strata
+from nosplit.errors import InputError
+from nosplit.families.design import Design
+from nosplit.inference.calibrations import EXACT, SERIES
 from nosplit.inference.classifier import ClassifierFold, ClassifierResult
 from nosplit.inference.effect import Separation, folds_of_units
 from nosplit.inference.estimators import check_estimator, learned_from, row_scores
@@ -111,13 +112,13 @@ def classifier_test(
         groups=groups, series=series, columns=columns, exclude=exclude, scale="none",
         nan_policy=nan_policy, names=names, rng=rng,
     )  # fmt: skip
-    data = _Data.of(request)
+    data = _InUnits.of(request)
     if estimator is None:
         rows, estimator = _boosting(data.samples)
     else:
         check_estimator(estimator)
         rows = _rows_given(request, data.samples)
-    fold = data.folds(folds, request)
+    fold = data.folds(folds)
     tested = [
         _test_fold(k, fold, data, estimator, rows, n_resamples, request.rng)
         for k in range(1, folds)
@@ -127,11 +128,9 @@ def classifier_test(
     error = math.sqrt(sum(variance for _, variance, _ in tested)) / len(parts)
     freedom = sum(own for _, _, own in tested)
     auc = Separation(float(np.mean([part.auc for part in parts])), error, freedom)
-    columns = data.samples.columns or tuple(map(str, range(data.samples.shape[2])))
-    notes = () if data.samples.encoding is None else data.samples.encoding.notes
     return ClassifierResult(
         statistic, float(special.log_ndtr(-statistic)), auc, parts, type(estimator).__name__,
-        columns, data.how(request, fold, n_resamples), issued(data.caveats(request)), notes,
+        data.names, data.how(fold, n_resamples), *remarks(data, ()),
     )  # fmt: skip
 
 
@@ -139,58 +138,32 @@ def classifier_test(
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
-    """Two samples, and their rows in units in blocks.
+class _InUnits(TwoSamples):
+    """Two samples, whose units are dealt to folds."""
 
-    Attributes
-    ----------
-    unit, block : array of int, shape (N,)
-        Unit and block of each row; the unit of rows that are left out is -1.
-    y : array of bool, shape (N,)
-        Whether each row is of y.
-    """
+    @cached_property
+    def design(self) -> Design:
+        """The units, and the blocks inside which they are permuted."""
+        if self.request.designed:
+            return super().design
+        n, m = len(self.x), len(self.y)
+        return Design(np.arange(n + m), np.array([0, n + m]), np.array([[n, m]]), False, None)
 
-    samples: Samples
-    strata: RowLabels | None
-    design: Design
-    unit: Index
-    block: Index
-    y: NDArray[np.bool_]
+    @cached_property
+    def block(self) -> Index:
+        """Block of each row."""
+        return np.searchsorted(self.design.starts, self.design.unit, side="right") - 1
 
-    @classmethod
-    def of(cls, request: Request) -> _Data:
-        """Read the samples and the labels of their rows."""
-        both, options = (request.x, request.y), request.options.leaving_out(request.labelled)
-        samples = two_samples(*both, options, paired=request.paired).checked()
-        for rows, name in zip(samples.rows, "xy", strict=True):
-            check_finite(rows, name, "; nan_policy='omit' leaves out rows with nan")
-        kept, policy = samples.kept, request.label_policy
-        strata, groups = (
-            None if own is None else labels_of_both(own, both, kept, name, policy)
-            for own, name in ((request.strata, "strata"), (request.groups, "groups"))
-        )
-        n, m, _ = samples.shape
-        length: int | None = int(request.series) or 1
-        if request.series is True:
-            length = block_length(*samples.rows)
-        if request.paired:
-            design = paired_design(n, length)
-        elif request.series is not False:
-            design = series_design(n, m, length)
-        elif strata is None and groups is None:
-            design = Design(np.arange(n + m), np.array([0, n + m]), np.array([n]), False, None)
-        else:
-            design = design_of(n, m, strata, groups, request.rng)
-            column = request.groups if request.strata is None else request.strata
-            design = design.named(column) if isinstance(column, str) else design
-        block = np.searchsorted(design.starts, design.unit, side="right") - 1
-        return cls(samples, strata, design, design.unit, block, np.arange(n + m) >= n)
+    @cached_property
+    def of_y(self) -> NDArray[np.bool_]:
+        """Whether each row is of y."""
+        return np.asarray(self.pooled.label == 1)
 
-    def folds(self, folds: int, request: Request) -> Index:
+    def folds(self, folds: int) -> Index:
         """Deal the units to folds; the fold of rows that are left out is -1."""
-        there, fold = self.design.dealt, np.full(len(self.y), -1)
-        key = None if request.series is not False else new_key(request.rng)
-        own = self.y[there], self.unit[there], self.block[there]
+        there, fold = self.design.dealt, np.full(len(self.of_y), -1)
+        key = None if self.request.series is not False else new_key(self.request.rng)
+        own = self.of_y[there], self.design.unit[there], self.block[there]
         fold[there] = folds_of_units(*own, folds, key)
         if len(np.unique(fold[there])) < folds:
             said = "" if self.design.said is None else f": {self.design.said}"
@@ -200,27 +173,15 @@ class _Data:
             )
         return fold
 
-    def caveats(self, request: Request) -> list[Caveat]:
-        """Warn if neighbouring rows are alike."""
-        x, y = self.samples.rows
-        if request.series is not False or request.groups is not None:
-            return []
-        if request.paired:
-            return check_rows(x - y)
-        codes = np.zeros(len(self.y)) if self.strata is None else self.strata.codes
-        inside = zip((x, y), np.split(codes, [len(x)]), strict=True)
-        return check_rows(*(about_strata(rows, own) for rows, own in inside))
-
-    def how(self, request: Request, fold: Index, n_resamples: int) -> How:
+    def how(self, fold: Index, n_resamples: int) -> How:
         """Describe the procedure."""
-        design = self.design
-        sizes = [int(np.count_nonzero((fold >= 0) & side)) for side in (~self.y, self.y)]
-        n, m = (np.bincount(fold[(fold > 0) & side]) for side in (~self.y, self.y))
+        request = self.request
+        sizes = [int(np.count_nonzero((fold >= 0) & side)) for side in (~self.of_y, self.of_y)]
+        n, m = (np.bincount(fold[(fold > 0) & side]) for side in (~self.of_y, self.of_y))
         return How(
-            "classifier", "folds", "exact" if request.series is False else SERIES, n_resamples, 0.0,
-            request.seed, design.n_units, int(n @ m), sum(sizes),
-            len(self.y) + self.samples.left_out - sum(sizes), tuple(sizes), design.said,
-            names=request.names, encoding=self.samples.encoding,
+            "classifier", "folds", EXACT if request.series is False else SERIES, n_resamples, 0.0,
+            request.seed, self.design.n_units, int(n @ m), sum(sizes), self.n_rows - sum(sizes),
+            tuple(sizes), self.exchanged, names=request.names, encoding=self.encoding,
         )  # fmt: skip
 
 
@@ -260,7 +221,7 @@ def _boosting(data: Samples) -> tuple[NDArray[Any], Any]:
 def _test_fold(
     k: int,
     fold: Index,
-    data: _Data,
+    data: _InUnits,
     estimator: Any,
     rows: Any,
     n_resamples: int,
@@ -268,9 +229,9 @@ def _test_fold(
 ) -> tuple[ClassifierFold, float, float]:
     """Fit on the folds before fold k, and test it; also return what `_auc` says of its error."""
     (past,), (here,) = np.nonzero((fold >= 0) & (fold < k)), np.nonzero(fold == k)
-    learned = learned_from(estimator, _taken(rows, past), ~data.y[past])
+    learned = learned_from(estimator, _taken(rows, past), ~data.of_y[past])
     scores = row_scores(learned, _taken(rows, here))
-    unit, block, y = data.unit[here], data.block[here], data.y[here]
+    unit, block, y = data.design.unit[here], data.block[here], data.of_y[here]
     if block.min() < block.max():
         scores = about_strata(scores[:, None], block)[:, 0]
     ranks = _midranks(scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from nosplit.api._request import (
     Request,
     Sample,
 )
-from nosplit.api._run import Described, Task, run
+from nosplit.api._run import SampleTask, run
 from nosplit.core.pairings import Pairing
 from nosplit.data.encoding import columns_in
 from nosplit.data.labels import RowLabels, labels_of_both, named_in
@@ -30,27 +30,22 @@ from nosplit.data.series import about_strata, block_length, check_rows, checked_
 from nosplit.errors import Caveat
 from nosplit.families.design import Design, design_of, paired_design, plain_design, series_design
 from nosplit.families.paired import PairEstimate, estimate_pairs
-from nosplit.families.two_sample import PooledRows, compare_samples
+from nosplit.families.two_sample import PooledRows
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.changes import (
     SomeColumns,
     describe_columns,
-    describe_distance,
-    describe_pairs,
 )
 from nosplit.inference.columns import ColumnTable
 from nosplit.inference.effect import (
-    DealtRows,
     Separation,
-    deal_rows,
     separations_of_both,
     separations_of_rows,
 )
 from nosplit.inference.evidence import ColumnEvidence
-from nosplit.inference.plan import MAX_POOLED, Plan, plan_pairs, plan_samples
-from nosplit.inference.questions import TWO_SAMPLE, Exchanged
+from nosplit.inference.plan import MAX_POOLED, plan_pairs
+from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
-from nosplit.inference.selection import Found
 from nosplit.kernels.recipes import Kernels, Recipe, asked_for
 from nosplit.methods import Method
 
@@ -58,7 +53,7 @@ __all__ = ["TwoSamples", "test_samples", "two_sample_test"]
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSamples(Task):
+class TwoSamples(SampleTask):
     """Two samples in memory."""
 
     question = TWO_SAMPLE
@@ -68,7 +63,7 @@ class TwoSamples(Task):
     groups: RowLabels | None
 
     @classmethod
-    def of(cls, request: Request) -> TwoSamples:
+    def of(cls, request: Request) -> Self:
         """Read the samples and the labels of their rows."""
         both = (("x", request.x), ("y", request.y))
         for name in request.labelled:
@@ -104,8 +99,8 @@ class TwoSamples(Task):
         rows = np.concatenate([self.x, self.y]).astype(np.float64, copy=False)
         categorical = () if encoding is None else encoding.categorical
         owners = range(rows.shape[1]) if encoding is None else encoding.owners
-        of_y = np.arange(len(rows)) >= len(self.x)
-        return PooledRows(rows, of_y, categorical, owners, self.request.paired)
+        label = np.repeat([0, 1], [len(self.x), len(self.y)])
+        return PooledRows(rows, label, categorical, owners, self.request.paired)
 
     @cached_property
     def design(self) -> Design:
@@ -114,18 +109,12 @@ class TwoSamples(Task):
         if request.paired:
             return paired_design(n, self._block if request.series is not False else 1)
         if request.series is not False:
-            return series_design(n, m, self._block)
+            return series_design((n, m), self._block)
         if self.strata is None and self.groups is None:
-            return plain_design(n, m, request.rng if request.shuffle else None, MAX_POOLED)
-        found = design_of(n, m, self.strata, self.groups, request.rng)
+            return plain_design((n, m), request.rng if request.shuffle else None, MAX_POOLED)
+        found = design_of((n, m), self.strata, self.groups, request.rng)
         name = request.groups if request.strata is None else request.strata
         return found.named(name) if isinstance(name, str) else found
-
-    @cached_property
-    def sizes(self) -> tuple[int, int]:
-        """Rows of x and of y that are in atoms."""
-        y = self.pooled.of_y[self.design.dealt]
-        return int(np.count_nonzero(~y)), int(np.count_nonzero(y))
 
     @property
     def n_rows(self) -> int:
@@ -137,11 +126,6 @@ class TwoSamples(Task):
         """The encoding of tables; None for arrays as they came."""
         return self.samples.encoding
 
-    @property
-    def exchanged(self) -> Exchanged | None:
-        """The permutations under the null hypothesis, if a caller declared a design."""
-        return self.design.said if self.request.designed else None
-
     @cached_property
     def _block(self) -> int | None:
         """Rows of a block of a series; None if no block is longer than the dependence."""
@@ -149,36 +133,12 @@ class TwoSamples(Task):
             return int(self.request.series)
         return block_length(self.x, self.y)
 
-    @cached_property
-    def _dealt(self) -> DealtRows:
-        """The rows in atoms, dealt to folds for separations."""
-        design = self.design
-        (rows,) = np.nonzero(design.dealt)
-        unit, of_y = design.unit[rows], self.pooled.of_y[rows]
-        if design.said is None:
-            return deal_rows(of_y)
-        block = np.searchsorted(design.starts, unit, side="right")
-        return deal_rows(of_y, unit if design.means else None, block)
-
     # -- test --------------------------------------------------------------------------------------
 
     @cached_property
-    def _recipe(self) -> Recipe:
+    def recipe(self) -> Recipe:
+        """The kernels."""
         return self.samples.recipe(self.request.kernels)
-
-    def plan(self) -> Plan:
-        """Plan the permutations by sizes alone."""
-        request, p = self.request, self.pooled.rows.shape[1]
-        return plan_samples(
-            self.sizes, self.design.n_atoms, p, self._recipe, request.calibration, request.budget
-        )
-
-    def find(self, plan: Plan) -> Found:
-        """Compare the samples by permuting the atoms of the design."""
-        request = self.request
-        return compare_samples(
-            self.pooled, self.design, self._recipe, plan.effort, request.rng, request.method
-        )
 
     def estimate(self) -> PairEstimate:
         """Estimate over pairs of units of a row of each sample."""
@@ -186,18 +146,15 @@ class TwoSamples(Task):
         pairing = plan_pairs(request.pairs, min(len(self.x), len(self.y))).pairing
         rng = request.rng if request.shuffle else None
         return estimate_pairs(
-            self.x, self.y, self._recipe, pairing, request.method, rng,
+            self.x, self.y, self.recipe, pairing, request.method, rng,
             paired=request.paired, workers=request.workers,
         )  # fmt: skip
 
     # -- description -------------------------------------------------------------------------------
 
     @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return self.samples.columns or tuple(map(str, range(self.x.shape[1])))
-
-    @cached_property
-    def _some(self) -> SomeColumns:
+    def some(self) -> SomeColumns:
+        """The columns as they came."""
         return SomeColumns((self.request.x, self.request.y))
 
     def _separations(self) -> list[Separation | None]:
@@ -208,30 +165,17 @@ class TwoSamples(Task):
                 self.x, self.y, groups, categorical, paired=True, block=block or len(self.x)
             )
         rows = self.pooled.rows[self.design.dealt]
-        return separations_of_rows(rows, self._dealt, groups, categorical)
+        return separations_of_rows(rows, self.dealt, groups, categorical)
 
     def columns(self, evidence: ColumnEvidence, joint: float | None) -> ColumnTable:
         """The table of columns; those that differ, or nearly so, are described."""
-        change = self._some.change
+        change = self.some.change
         if self.request.paired:
-            change = self._some.change_of_pairs
+            change = self.some.change_of_pairs
         elif self.strata is not None:
             codes = self.samples.spread_out(self.strata.codes)
-            change = partial(self._some.change_inside, strata=codes)
-        return describe_columns(self._names, evidence, joint, self._separations(), change)
-
-    def describe(self, found: Found) -> Described:
-        """Describe columns, pairs and distances from the middle."""
-        finding = found.finding
-        if finding.columns is None:
-            return Described()
-        joint, rows = finding.pvalue, self.pooled.rows[self.design.dealt]
-        columns = self.columns(finding.columns, joint)
-        pairs = describe_pairs(
-            self._names, found.pairs, finding.pairs, joint, self._some, self._dealt, rows,
-            self.encoding,
-        )  # fmt: skip
-        return Described(columns, pairs, describe_distance(finding.distance, columns, self._some))
+            change = partial(self.some.change_inside, strata=codes)
+        return describe_columns(self.names, evidence, joint, self._separations(), change)
 
     def check(self) -> list[Caveat]:
         """Warn if neighbouring rows are alike; a check never changes the test."""
@@ -244,17 +188,6 @@ class TwoSamples(Task):
             return check_rows(self.x, self.y)
         codes = np.split(self.strata.codes, [len(self.x)])
         return check_rows(about_strata(self.x, codes[0]), about_strata(self.y, codes[1]))
-
-    def notes(self) -> list[str]:
-        """List what was done to the data without being asked for."""
-        left_out = 0 if self.request.designed else len(self.pooled.rows) - self.design.n_used
-        if self.request.by_pairs or not left_out:
-            return super().notes()
-        text = (
-            f"{left_out:,} rows of the larger sample were left out at random: beyond "
-            f"{MAX_POOLED:,} rows they add next to nothing."
-        )
-        return [*super().notes(), text]
 
 
 def two_sample_test(

@@ -6,7 +6,7 @@ cell. A draw permutes labels of atoms inside blocks, or draws a sign for each. D
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -26,6 +26,8 @@ DRAWS_AT_ONCE = 512
 # Atoms for each one of a rare label from which the sum of those is found by itself: a product does
 # about as many numbers at a time.
 RARE = 8
+# Weights of several labels that are kept; more are made from labels for each form.
+MAX_KEPT = 1 << 26
 # Blocks, or signs, of which all permutations may be listed.
 MAX_BLOCKS_LISTED, MAX_SIGNS_LISTED = 64, 24
 
@@ -133,7 +135,13 @@ class Exchange:
         if log > 28.0:
             return inf
         ways = prod(_arrangements_of(own) for own in self.counts.tolist())
-        return ways / 2 if self.even else float(ways)
+        return ways / prod(factorial(len(alike)) for alike in self._alike)
+
+    @cached_property
+    def _alike(self) -> list[Index]:
+        """Labels that have as many atoms in every block, and may change their names."""
+        _, kind = np.unique(self.counts, axis=1, return_inverse=True)
+        return [np.flatnonzero(kind.ravel() == own) for own in range(int(kind.max()) + 1)]
 
     @cached_property
     def _every(self) -> Weights | None:
@@ -157,6 +165,7 @@ class Exchange:
     def _weights_of(self, label: Index) -> Weights:
         """Weights of labels, (draws, contrasts, A)."""
         which = range(len(self.share))
+        label = self._renamed(label) if len(which) > 1 else label
         weights = np.stack([label == g for g in which], axis=1).astype(np.float32)
         return 2.0 * weights - 1.0 if self.even else weights
 
@@ -170,10 +179,43 @@ class Exchange:
         """Number of draws, the data among them."""
         return self.n_resamples + 1 if self._every is None else len(self._every)
 
-    @cached_property
-    def chunks(self) -> list[Weights]:
+    def _renamed(self, label: Index) -> Index:
+        """Name labels that are alike by a hash of their atoms: the same division ties exactly."""
+        rng = np.random.Generator(
+            np.random.Philox(key=np.array([self.key, self.n_atoms], np.uint64))
+        )
+        marks = rng.integers(0, 1 << 32, self.n_atoms).astype(np.float64)
+        names = np.tile(np.arange(len(self.share)), (len(label), 1))
+        for alike in self._alike:
+            sums = np.stack([(label == g) @ marks for g in alike], axis=1).astype(np.uint64)
+            order = (sums * np.uint64(0x9E3779B97F4A7C15)).argsort(axis=1)
+            names[:, alike] = alike[order.argsort(axis=1)]
+        return np.asarray(np.take_along_axis(names, label, axis=1))
+
+    @property
+    def chunks(self) -> Iterable[Weights]:
         """Weights of all atoms under all draws, (draws, contrasts, A), some draws at a time."""
+        several = len(self.share) if len(self.share) > 1 else 0
+        return self.drawn() if several * self._labels.size > MAX_KEPT else self._kept
+
+    @cached_property
+    def _kept(self) -> list[Weights]:
         return list(self.drawn())
+
+    @cached_property
+    def _labels(self) -> NDArray[np.int16]:
+        """Several labels of all atoms under all draws, (F, A); empty otherwise."""
+        if len(self.share) == 1:
+            return np.zeros((0, 0), np.int16)
+        parts = (self._weights(first, n) for first, n in self._counted())
+        return np.concatenate([part.argmax(axis=1).astype(np.int16) for part in parts])
+
+    def part(self, g: int, atoms: range) -> Weights:
+        """Weights of some atoms in a contrast under all draws, (F, a)."""
+        some = slice(atoms.start, atoms.stop)
+        if len(self.share) > 1:
+            return np.asarray(self._labels[:, some] == g, np.float32)
+        return np.concatenate([weights[:, g, some] for weights in self.chunks])
 
     @cached_property
     def picked(self) -> tuple[int, Index] | None:
@@ -187,10 +229,20 @@ class Exchange:
         marked = (np.nonzero(own[:, 0] == 1 - rare)[1] for own in self.drawn())
         return rare, np.concatenate([own.reshape(-1, counts[rare]) for own in marked])
 
+    def _counted(self) -> Iterator[tuple[int, int]]:
+        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
+            yield first, min(DRAWS_AT_ONCE, self.n_draws - first)
+
     def drawn(self) -> Iterator[Weights]:
         """Yield the weights of all atoms as `chunks` has them, without keeping them."""
-        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
-            yield self._weights(first, min(DRAWS_AT_ONCE, self.n_draws - first))
+        if len(self.share) == 1:
+            for first, count in self._counted():
+                yield self._weights(first, count)
+            return
+        step = max(1, min(DRAWS_AT_ONCE, MAX_KEPT // (4 * len(self.share) * self.n_atoms)))
+        for first in range(0, len(self._labels), step):
+            own = self._labels[first : first + step]
+            yield np.stack([own == g for g in range(len(self.share))], axis=1).astype(np.float32)
 
     def _weights(self, first: int, count: int) -> Weights:
         """Weights under some draws, (count, contrasts, A); `first` is a multiple of 512."""

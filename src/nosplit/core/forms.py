@@ -82,8 +82,11 @@ def _weighted_sums(values: NDArray[Any], exchange: Exchange) -> _Sums:
 def _drawn_sums(values: NDArray[np.float32], exchange: Exchange) -> Iterator[NDArray[np.float32]]:
     """Sums of whole numbers by weight, (contrasts, D, draws), some draws at a time."""
     if exchange.picked is None:
+        total, last = values.sum(axis=0, dtype=np.float32)[:, None], len(exchange.share) - 1
         for weights in exchange.chunks:
-            yield np.matmul(values.T, weights.transpose(1, 2, 0))
+            own = np.matmul(values.T, weights[:, : last or 1].transpose(1, 2, 0))
+            # What is of no other label is of the last.
+            yield np.concatenate([own, [total - own.sum(axis=0)]]) if last else own
         return
     # The sum of few atoms: the total is the same under every permutation.
     from nosplit.backend.numba.columns import sums_of_picked
@@ -183,7 +186,7 @@ class Scores:
     def under(self, exchange: Exchange) -> Array:
         """Compute the sums by weight under every draw, (F, contrasts · s).
 
-        They are positive if the first sample is larger.
+        They are positive if the first sample, or that of the contrast, is larger.
         """
         sums, parts = _weighted_sums(self.values, exchange), []
         for found in sums.centred():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,9 +35,8 @@ class Gram:
 
     def under(self, exchange: Exchange) -> Array:
         """Compute ½ (w - s)'K(w - s) under every draw, (F, d), up to a constant."""
-        weights = np.concatenate(exchange.chunks)
-        contrasts = weights.shape[1]
-        total = np.zeros((len(weights), contrasts, self.d))
+        contrasts = len(exchange.share)
+        total = np.zeros((exchange.n_draws, contrasts, self.d))
         linear = np.zeros((contrasts, self.n, self.d))
         cuts = [range(i, min(i + TILE, self.n)) for i in range(0, self.n, TILE)]
         # Kernels less a constant, which changes no statistic of labels: less is lost to rounding.
@@ -49,10 +48,11 @@ class Gram:
             level = some.reshape(self.d, -1).mean(axis=1)[:, None, None]
         for i, a in enumerate(cuts):
             for b in cuts[i:]:
-                self._add_tile(exchange, a, b, level, weights, total, linear)
+                self._add_tile(exchange, a, b, level, total, linear)
         if not exchange.even:
             for g in range(contrasts):
-                total[:, g] -= weights[:, g].astype(np.float64) @ linear[g]
+                weights = exchange.part(g, range(self.n)).astype(np.float64)
+                total[:, g] -= (1.0 - weights if g and g == contrasts - 1 else weights) @ linear[g]
         return np.asarray(
             np.einsum("fgu,g->fu", total, exchange.scale * (0.25 if exchange.even else 1.0))
         )
@@ -63,7 +63,6 @@ class Gram:
         a: range,
         b: range,
         level: Array,
-        weights: Weights,
         total: Array,
         linear: Array,
     ) -> None:
@@ -71,22 +70,32 @@ class Gram:
         K = self.tile(a, b) - level
         diagonal = np.einsum("uii->iu", K).copy() if a == b else None
         K = np.triu(K, 1) if a == b else K
-        for g in range(weights.shape[1]):
-            left, right = (np.ascontiguousarray(weights[:, g, r.start : r.stop]) for r in (a, b))
+        last = total.shape[1] - 1
+        # The last of several labels has the atoms of no other: one product less.
+        others = [1.0 - exchange.part(last, b)] if last else []
+        for g in range(max(last, 1)):
+            left, rights = exchange.part(g, a), [exchange.part(g, b), *others]
             for u in range(self.d):
-                total[:, g, u] += signed_sums(left, K[u], right, upper=a == b)
-            if exchange.even:  # squares of weights are 1: the diagonal is a constant
-                continue
+                sums = signed_sums(left, K[u], rights, upper=a == b)
+                for k, own in zip((g, last), sums, strict=False):
+                    total[:, k, u] += own
+        if exchange.even:  # squares of weights are 1: the diagonal is a constant
+            return
+        for g in range(last + 1):
             # The part of the products that is linear in the weights, as their mean is not 0.
-            share = exchange.share[g]
+            share = 1.0 - exchange.share[g] if g and g == last else exchange.share[g]
             linear[g, a.start : a.stop] += (K @ share[b.start : b.stop]).T
             linear[g, b.start : b.stop] += (share[a.start : a.stop] @ K).T
             if diagonal is not None:
                 linear[g, a.start : a.stop] += (share[a.start : a.stop] - 0.5)[:, None] * diagonal
 
 
-def signed_sums(Ea: Weights, H: Array, Eb: Weights, *, upper: bool = False) -> Array:
+def signed_sums(
+    Ea: Weights, H: Array, Ebs: Sequence[Weights], *, upper: bool = False
+) -> list[Array]:
     """Sums of ε_a ε_b h(a, b) of a tile under each draw, for weights ε that are 0, 1 or -1.
+
+    The weights of b may be several.
 
     Values are rounded to whole steps so large that their sums are exact in float32, at three times
     the speed: no draw changes the rounding, and draws that tie, tie exactly. Of an `upper` triangle
@@ -101,5 +110,5 @@ def signed_sums(Ea: Weights, H: Array, Eb: Weights, *, upper: bool = False) -> A
         end = min(start + strip, width)
         above = end if upper else len(H)
         np.matmul(Ea[:, :above], whole[:above, start:end], out=halves[:, start:end])
-    halves *= Eb
-    return step * np.asarray(halves.sum(axis=1, dtype=np.float64))
+    products = (np.multiply(halves, Eb, out=halves if len(Ebs) == 1 else None) for Eb in Ebs)
+    return [step * np.asarray(own.sum(axis=1, dtype=np.float64)) for own in products]

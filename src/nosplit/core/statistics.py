@@ -44,11 +44,14 @@ class Statistics:
         Shapes of gamma laws like those of the statistics; empty if they are not needed.
     owner : array of int, shape (s,)
         The column, or pair of columns, that each statistic is about; empty if it is about none.
+    contrasts : int
+        Contrasts of signed statistics, one after the other; each has the same owners.
     """
 
     tau: Array
     shapes: Array = field(default_factory=lambda: np.zeros(0))
     owner: Index = field(default_factory=lambda: NO_OWNER)
+    contrasts: int = 1
 
     @cached_property
     def cov(self) -> Array:
@@ -101,7 +104,9 @@ def _statistics_of(exchange: Exchange, form: Form) -> Statistics:
     # Linear statistics, and pairs of signs, have a mean of 0.
     centred = isinstance(form, Scores) or (isinstance(form, Gram) and exchange.label is None)
     mean = np.zeros(raw.shape[1]) if centred else raw.mean(axis=0)
-    found = Statistics(np.subtract(raw, mean, out=raw), owner=getattr(form, "owner", NO_OWNER))
+    contrasts = len(exchange.share) if isinstance(form, Scores) else 1
+    owner = getattr(form, "owner", NO_OWNER)
+    found = Statistics(np.subtract(raw, mean, out=raw), owner=owner, contrasts=contrasts)
     constant = found.spread <= np.maximum(CONSTANT * np.abs(mean), SMALLEST)
     if constant.any():
         found = replace(found, tau=np.where(constant, 0.0, found.tau))

@@ -79,42 +79,54 @@ def named_in(name: str, sources: Sequence[tuple[str, Any]], keyword: str) -> Non
 
 def labels_of_both(
     labels: Any,
-    samples: tuple[Any, Any],
-    kept: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    samples: Sequence[Any],
+    kept: Sequence[NDArray[np.bool_]],
     keyword: str,
     policy: str,
+    names: Sequence[str] = "xy",
 ) -> RowLabels:
-    """Labels of the rows of two samples that are kept.
+    """Labels of the rows of two samples, or more, that are kept.
 
     Parameters
     ----------
-    labels : str, or two sequences
-        The name of a column of both tables, or labels of the rows of x and of those of y.
-    samples : pair
+    labels : str, or sequence of sequences
+        The name of a column of all tables, or labels of the rows of each sample.
+    samples : sequence
         The samples.
-    kept : pair of arrays of bool
+    kept : sequence of array of bool
         Which of their rows are not left out.
     keyword : str
         What the labels are called in messages.
     policy : str
         As `nan_policy`: what to do with rows without a label.
+    names : sequence of str
+        What the samples are called in messages.
     """
     if is_name(labels):
-        named_in(labels, tuple(zip("xy", samples, strict=True)), keyword)
+        named_in(labels, tuple(zip(names, samples, strict=True)), keyword)
         both = [
             _labels_in_column(value, labels, name)
-            for value, name in zip(samples, "xy", strict=True)
+            for value, name in zip(samples, names, strict=True)
         ]
     else:
-        if not isinstance(labels, list | tuple | np.ndarray) or len(labels) != 2:
-            raise InputError(
-                f"`{keyword}` must be the name of a column of both tables, or two sequences of "
-                f"labels, one of the rows of x and one of those of y: {keyword}=(of_x, of_y)."
-            )
+        if not isinstance(labels, list | tuple | np.ndarray) or len(labels) != len(samples):
+            raise InputError(_as_many_sequences(keyword, names))
         both = [_label_array(own, keyword) for own in labels]
-    for own, mask, name in zip(both, kept, "xy", strict=True):
+    for own, mask, name in zip(both, kept, names, strict=True):
         _check_labels(own, len(mask), keyword, name)
     return _coded([own[mask] for own, mask in zip(both, kept, strict=True)], keyword, policy)
+
+
+def _as_many_sequences(keyword: str, names: Sequence[str]) -> str:
+    if len(names) > 2:
+        return (
+            f"`{keyword}` must be the name of a column of all tables, or a list of {len(names)} "
+            "sequences of labels, one of the rows of each sample."
+        )
+    return (
+        f"`{keyword}` must be the name of a column of both tables, or two sequences of labels, one "
+        f"of the rows of x and one of those of y: {keyword}=(of_x, of_y)."
+    )
 
 
 def labels_of_rows(
@@ -134,15 +146,17 @@ def labels_of_rows(
     return _coded([own[kept]], keyword, policy)
 
 
-def labels_of_sample(labels: Any, rows: Any, kept: NDArray[np.bool_], policy: str) -> RowLabels:
-    """The sample of each row that is kept: labels, or a column of the table."""
-    own = (
-        _labels_in_column(rows, labels, "rows")
-        if is_name(labels)
-        else _label_array(labels, "labels")
-    )
-    _check_labels(own, len(kept), "labels", "rows")
-    return _coded([own[kept]], "labels", policy)
+def labels_of_sample(
+    labels: Any, rows: Any, kept: NDArray[np.bool_], policy: str, keyword: str = "labels"
+) -> RowLabels:
+    """The label of each row that is kept: labels, or a column of the table."""
+    if is_name(labels):
+        named_in(labels, (("rows", rows),), keyword)
+        own = _labels_in_column(rows, labels, "rows")
+    else:
+        own = _label_array(labels, keyword)
+    _check_labels(own, len(kept), keyword, "rows")
+    return _coded([own[kept]], keyword, policy)
 
 
 def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:

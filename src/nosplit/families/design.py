@@ -7,6 +7,7 @@ null hypothesis all permutations of the labels inside a block are equally likely
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._text import listed
+from nosplit._text import conjoined, listed
 from nosplit._types import Array, Index
 from nosplit.core.exchange import Exchange, labels, signs
 from nosplit.data.groups import MatchedGroups, match_groups
@@ -40,7 +41,7 @@ MAX_LABELLED = 50
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Rows of x and then of y, as units in blocks.
+    """Rows of samples, one after the other, as units in blocks.
 
     Attributes
     ----------
@@ -48,8 +49,8 @@ class Design:
         The unit of each row; -1 for rows left out.
     starts : array of int, shape (B + 1,)
         Where the units of each block begin.
-    counts : array of int, shape (B,)
-        Units of x in each block, which come first in it.
+    counts : array of int, shape (B, G)
+        Units of each sample in each block, in the order of the samples.
     means : bool
         Whether units are groups of rows, which count by the mean of their rows.
     said : Exchanged or None
@@ -70,8 +71,12 @@ class Design:
     @property
     def n_atoms(self) -> int:
         """Number of atoms: of units, or of pairs of them that are swapped."""
-        pairs = bool(np.all(self.counts == 1) and np.all(np.diff(self.starts) == 2))
-        return self.n_units // 2 if pairs else self.n_units
+        return self.n_units // 2 if self.in_pairs else self.n_units
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether every block has one unit of either of two samples."""
+        return self.counts.shape[1] == 2 and bool(np.all(self.counts == 1))
 
     def named(self, name: str) -> Design:
         """The same design, described with the name of the column of its labels."""
@@ -92,69 +97,78 @@ class Design:
 class _Keys:
     """Rows with numbers of their strata and of their groups."""
 
-    y: NDArray[np.bool_]
+    label: Index
     stratum: Index
     group: Index
     kept: NDArray[np.bool_] = field(repr=False)
 
+    @property
+    def several(self) -> bool:
+        """Whether there are more than two samples."""
+        return int(self.label.max()) > 1
+
+    def there(self, code: Index, count: int, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which samples have rows of each label, (samples, count)."""
+        found = np.zeros((int(self.label.max()) + 1, count), np.bool_)
+        found[self.label[kept], code[kept]] = True
+        return found
+
 
 def design_of(
-    n: int,
-    m: int,
+    sizes: Sequence[int],
     strata: RowLabels | None,
     groups: RowLabels | None,
     rng: np.random.Generator,
 ) -> Design:
-    """Make the design of samples of n and m rows from their labels.
+    """Make the design of samples of these sizes from their labels.
 
     Parameters
     ----------
-    n, m : int
-        Rows of x and of y.
+    sizes : sequence of int
+        Rows of each sample.
     strata : RowLabels, optional
         Rows are permuted inside strata only.
     groups : RowLabels, optional
         Rows of a group stay together. Groups are thinned at random, so that each is permuted with
-        groups of the same size; in groups that have rows of both samples these are swapped.
+        groups of the same size; in groups that have rows of several samples these change places.
     rng : Generator
         Picks the rows that groups keep.
     """
-    y = np.arange(n + m) >= n
-    stratum = np.zeros(n + m, np.int64) if strata is None else strata.codes
-    kept = np.ones(n + m, np.bool_)
+    label = np.repeat(np.arange(len(sizes)), sizes)
+    stratum = np.zeros(len(label), np.int64) if strata is None else strata.codes
+    kept = np.ones(len(label), np.bool_)
     for own in (strata, groups):
         if own is not None:
             kept &= own.codes >= 0
     if groups is None:
-        return _design_of_rows(_Keys(y, stratum, np.arange(n + m), kept), strata)
+        return _design_of_rows(_Keys(label, stratum, np.arange(len(label)), kept), strata)
     _check_inside(groups, strata)
-    return _of_groups(_Keys(y, stratum, groups.codes, kept), strata, groups, rng)
+    return _of_groups(_Keys(label, stratum, groups.codes, kept), strata, groups, rng)
 
 
-def series_design(n: int, m: int, length: int | None) -> Design:
-    """Make the design of two samples in time order: blocks of rows are permuted.
+def series_design(sizes: Sequence[int], length: int | None) -> Design:
+    """Make the design of samples in time order: blocks of rows are permuted.
 
     `length` is None if no block is longer than the dependence; each sample is then one block.
     """
-    y = np.arange(n + m) >= n
     if length is None:
         said = "no block of rows is longer than the dependence between rows"
-        starts, counts = np.array([0, 2]), np.array([1])
+        counts, label = np.ones((1, len(sizes)), np.int64), np.repeat(np.arange(len(sizes)), sizes)
         exchanged = Exchanged("series", said, "blocks")
-        return Design(y.astype(np.int64), starts, counts, True, exchanged)
-    unit = block_labels((n, m), length)
-    a, b = n // length, m // length
-    if min(a, b) < 1:
+        return Design(label, np.array([0, len(sizes)]), counts, True, exchanged)
+    unit, blocks = block_labels(sizes, length), [n // length for n in sizes]
+    if min(blocks) < 1:
+        which = "either sample" if len(sizes) == 2 else "any sample"
         raise InputError(
-            f"`series` must be at most the rows of either sample, got blocks of {length:,} rows "
-            f"for {n:,} and {m:,} rows."
+            f"`series` must be at most the rows of {which}, got blocks of {length:,} rows "
+            f"for {_numbers(sizes)} rows."
         )
-    said = f"blocks of {length:,} rows are permuted between the samples ({a:,} and {b:,})"
+    said = f"blocks of {length:,} rows are permuted between the samples ({_numbers(blocks)})"
     left = int(np.count_nonzero(unit < 0))
     if left:
         said += f"; {left:,} rows beyond the last whole block left out"
     exchanged = Exchanged("series", said, "blocks", length)
-    return Design(unit, np.array([0, a + b]), np.array([a]), True, exchanged)
+    return Design(unit, np.array([0, sum(blocks)]), np.array([blocks]), True, exchanged)
 
 
 def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
@@ -162,7 +176,7 @@ def _design_of_rows(keys: _Keys, strata: RowLabels | None) -> Design:
     assert strata is not None
     both, words = _in_both(keys, keys.stratum, strata)
     kept = keys.kept & both[keys.stratum]
-    unit, starts, counts = _numbered_units(keys.stratum, keys.y, np.arange(len(kept)), kept)
+    unit, starts, counts = _numbered_units(keys.stratum, keys.label, np.arange(len(kept)), kept)
     many = len(counts)
     said = f"rows are permuted inside {_number_of(many, 'stratum', 'strata')}"
     return Design(unit, starts, counts, False, Exchanged("strata", said + words, "rows", many))
@@ -174,12 +188,10 @@ def _of_groups(
     """Permute whole groups of the same size; swap the two parts of those with both samples."""
     stratum = np.maximum(keys.stratum, 0)
     group = np.maximum(keys.group, 0)
-    matched = match_groups(keys.y.astype(np.int64), group, stratum, keys.kept, rng)
+    matched = match_groups(keys.label, group, stratum, keys.kept, rng)
     if not matched.kept.any():
-        of_y = np.zeros((2, len(groups.names)), np.bool_)
-        of_y[keys.y[keys.kept].astype(int), keys.group[keys.kept]] = True
-        raise InputError(_no_groups(of_y, strata))
-    unit, starts, counts = _numbered_units(matched.block, keys.y, keys.group, matched.kept)
+        raise InputError(_no_groups(keys.there(keys.group, len(groups.names), keys.kept), strata))
+    unit, starts, counts = _numbered_units(matched.block, keys.label, keys.group, matched.kept)
     said = _said_of_groups(keys, matched, strata, groups)
     kind = "groups" if strata is None else "strata"
     inside = keys.group if strata is None else keys.stratum
@@ -190,28 +202,32 @@ def _of_groups(
 
 
 def _numbered_units(
-    block: Index, y: NDArray[np.bool_], member: Index, kept: NDArray[np.bool_]
+    block: Index, label: Index, member: Index, kept: NDArray[np.bool_]
 ) -> tuple[Index, Index, Index]:
-    """Units of rows, block by block, those of x first; where blocks begin; units of x in them."""
+    """Units of rows, block by block, those of x first; where blocks begin; units of each sample."""
     order = np.flatnonzero(kept)
-    order = order[np.lexsort((member[order], y[order], block[order]))]
-    b, side, who = block[order], y[order], member[order]
+    order = order[np.lexsort((member[order], label[order], block[order]))]
+    b, side, who = block[order], label[order], member[order]
     new_block = np.concatenate([[True], b[1:] != b[:-1]])
     new = new_block | np.concatenate([[True], (side[1:] != side[:-1]) | (who[1:] != who[:-1])])
     number = np.cumsum(new) - 1
     unit = np.full(len(kept), -1, np.int64)
     unit[order] = number
     starts = np.append(number[new_block], number[-1] + 1)
-    first = np.flatnonzero(new)
-    counts = np.add.reduceat((~side[first]).astype(np.int64), starts[:-1])
+    each = side[np.flatnonzero(new)][:, None] == np.arange(int(label.max()) + 1)
+    counts = np.add.reduceat(each.astype(np.int64), starts[:-1])
     return unit, starts, counts
 
 
 def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bool_], str]:
-    """Find the strata with rows of both samples; and words on the others."""
-    there = np.zeros((2, len(labels.names)), np.bool_)
-    there[keys.y[keys.kept].astype(int), code[keys.kept]] = True
-    both = np.logical_and.reduce(there)
+    """Find the strata with rows of two samples or more; and words on the others."""
+    there = keys.there(code, len(labels.names), keys.kept)
+    both = np.count_nonzero(there, axis=0) > 1
+    if not both.any() and keys.several:
+        raise InputError(
+            "`strata` must have rows of two samples or more in at least one stratum, but every "
+            "stratum has rows of one sample only."
+        )
     if not both.any():
         raise InputError(
             "`strata` must have rows of both samples in at least one stratum, but x has only "
@@ -233,12 +249,14 @@ def _said_of_groups(
     parts = []
     swapped, permuted = matched.kept & matched.shared, matched.kept & ~matched.shared
     if swapped.any():
-        count = len(np.unique(keys.group[swapped]))
-        parts.append(f"x and y are swapped inside {_number_of(count, 'group', 'groups')}")
+        count = _number_of(len(np.unique(keys.group[swapped])), "group", "groups")
+        what = "the means of samples are permuted" if keys.several else "x and y are swapped"
+        parts.append(f"{what} inside {count}")
     if permuted.any():
-        a, b = (len(np.unique(keys.group[permuted & (keys.y == side)])) for side in (False, True))
+        many = keys.there(keys.group, len(groups.names), permuted).sum(axis=1).tolist()
         inside = "" if strata is None else ", inside strata"
-        parts.append(f"{a + b:,} groups of the same size are permuted ({a:,} and {b:,}){inside}")
+        said = f"{sum(many):,} groups of the same size are permuted ({_numbers(many)})"
+        parts.append(f"{said}{inside}")
     lost = keys.kept & ~matched.kept
     if lost.any():
         alone = np.ones(len(groups.names), np.bool_)
@@ -267,13 +285,23 @@ def _check_inside(groups: RowLabels, strata: RowLabels | None) -> None:
         )
 
 
-def _no_groups(of_y: NDArray[np.bool_], strata: RowLabels | None) -> str:
-    a, b = (int(side.sum()) for side in of_y)
+def _no_groups(there: NDArray[np.bool_], strata: RowLabels | None) -> str:
+    many = there.sum(axis=1).tolist()
     inside = "" if strata is None else " in any stratum"
+    if len(many) > 2:
+        return (
+            "`groups` must be in several samples, but no group has rows of two, and not two "
+            f"samples have groups{inside}: got {_numbers(many)} in the samples."
+        )
+    a, b = many
     return (
         "`groups` must be in both samples, but no group has rows of both, and not both samples "
         f"have groups{inside}: got {a} in x and {b} in y."
     )
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return conjoined([f"{value:,}" for value in values])
 
 
 def _number_of(number: int, one: str, many: str) -> str:
@@ -327,24 +355,30 @@ class Units:
 
 
 def plain_design(
-    n: int, m: int, rng: np.random.Generator | None, most: int | None = None
+    sizes: Sequence[int], rng: np.random.Generator | None, most: int | None = None
 ) -> Design:
-    """Make the design of two samples of independent rows; without `rng`, paired in order.
+    """Make the design of samples of independent rows; without `rng`, two are paired in order.
 
-    If there are more than `most` rows, the larger sample keeps some of them, picked at random.
+    If there are more than `most` rows, larger samples keep some of theirs, picked at random, and
+    as many each.
     """
-    if n == m > MAX_LABELLED:
+    n = sizes[0]
+    if len(sizes) == 2 and n == sizes[1] > MAX_LABELLED:
         if rng is None:
             return _swaps(np.arange(n), np.arange(n), 1, None)
         return _swaps(rng.permutation(n), rng.permutation(n), 1, None)
-    kept = np.ones(n + m, np.bool_)
-    if most is not None and n + m > most:
-        smaller, first = min(n, m), n if m > n else 0  # rows of the smaller, first of the larger
+    label = np.repeat(np.arange(len(sizes)), sizes)
+    kept = np.ones(len(label), np.bool_)
+    if most is not None and len(label) > most:
+        ascending = np.sort(sizes)
+        shares = (most - np.cumsum(ascending) + ascending) // np.arange(len(sizes), 0, -1)
+        share = max(int(shares[shares < ascending][0]), int(ascending[0]))
         picked = np.random.default_rng(0) if rng is None else rng
-        out = picked.permutation(max(n, m))[max(most - smaller, smaller) :]
-        kept[first + out] = False
+        for g, size in enumerate(sizes):
+            if size > share:
+                kept[np.flatnonzero(label == g)[picked.permutation(size)[share:]]] = False
     unit = np.where(kept, np.cumsum(kept) - 1, -1)
-    counts = np.array([np.count_nonzero(kept[:n])])
+    counts = np.bincount(label[kept], minlength=len(sizes))[None]
     return Design(unit, np.array([0, np.count_nonzero(kept)]), counts, False, None)
 
 
@@ -370,20 +404,19 @@ def _swaps(i: Index, j: Index, length: int, said: Exchanged | None) -> Design:
     unit = np.full(2 * n, -1, np.int64)
     unit[i[kept]], unit[n + j[kept]] = 2 * block[kept], 2 * block[kept] + 1
     blocks = n // length
-    return Design(unit, 2 * np.arange(blocks + 1), np.ones(blocks, np.int64), length > 1, said)
+    counts = np.ones((blocks, 2), np.int64)
+    return Design(unit, 2 * np.arange(blocks + 1), counts, length > 1, said)
 
 
-def exchange_of(
-    design: Design, y: NDArray[np.bool_], n_resamples: int, key: int
-) -> tuple[Units, Exchange]:
+def exchange_of(design: Design, label: Index, n_resamples: int, key: int) -> tuple[Units, Exchange]:
     """Make the atoms of a design, and the permutations of their labels.
 
     Parameters
     ----------
     design : Design
         Rows in units in blocks, in an order that depends on no label.
-    y : array of bool, shape (N,)
-        Whether each row is of y.
+    label : array of int, shape (N,)
+        Sample of each row.
     n_resamples : int
         Random draws besides the data.
     key : int
@@ -391,7 +424,7 @@ def exchange_of(
     """
     (row,) = np.nonzero(design.unit >= 0)
     unit = design.unit[row]
-    first = np.full(design.n_units, len(y), np.int64)
+    first = np.full(design.n_units, len(label), np.int64)
     np.minimum.at(first, unit, row)
     block = np.searchsorted(design.starts, unit, side="right") - 1
     order = np.lexsort((row, first[unit], block))
@@ -399,9 +432,8 @@ def exchange_of(
     new = np.concatenate([[True], unit[1:] != unit[:-1]])
     start = np.append(np.flatnonzero(new), len(row))
     sizes = np.diff(start)
-    label, atom_block = y[row[start[:-1]]].astype(np.int64), block[start[:-1]]
-    pairs = design.counts == 1
-    if np.all(pairs) and np.all(np.diff(design.starts) == 2):
+    label, atom_block = label[row[start[:-1]]], block[start[:-1]]
+    if design.in_pairs:
         # One unit of x and one of y in every block: their difference, with a sign.
         order = np.argsort(2 * atom_block + label, kind="stable")
         parts = np.split(np.arange(len(row)), start[1:-1])

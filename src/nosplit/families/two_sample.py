@@ -1,4 +1,4 @@
-"""The two-sample test in memory: named forms of the atoms of a design."""
+"""Tests of two or more samples in memory: named forms of the atoms of a design."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class PooledRows:
     Attributes
     ----------
     rows : array, shape (N, p)
-        Rows of x, then of y, as numbers.
-    of_y : array of bool, shape (N,)
-        Whether each row is of y.
+        Rows of all samples, one sample after the other, as numbers.
+    label : array of int, shape (N,)
+        Sample of each row, from 0.
     categorical : sequence of int
         Columns whose values are compared for equality only.
     owners : sequence of int
@@ -67,7 +67,7 @@ class PooledRows:
     """
 
     rows: Array
-    of_y: NDArray[np.bool_]
+    label: Index
     categorical: Sequence[int]
     owners: Sequence[int]
     paired: bool = False
@@ -93,8 +93,9 @@ def compare_samples(
     A method other than the adaptive one ranks the kernels by itself.
     """
     pooled, design, columns = _in_order(pooled, design, effort.n_bins)
-    kernels = _fitted_kernels(recipe, pooled.rows)
-    units, exchange = exchange_of(design, pooled.of_y, effort.n_resamples, _key(rng))
+    samples = "`x` and `y`" if pooled.label.max() == 1 else "`samples`"
+    kernels = _fitted_kernels(recipe, pooled.rows, samples)
+    units, exchange = exchange_of(design, pooled.label, effort.n_resamples, _key(rng))
     with one_blas_thread():
         if recipe.default and (method is None or isinstance(method, Adaptive)):
             forms, pairs = sample_forms(
@@ -120,20 +121,20 @@ def compare_columns(
 ) -> Found:
     """Test each column by itself, under the permutations of a design."""
     pooled, design, columns = _in_order(pooled, design)
-    units, exchange = exchange_of(design, pooled.of_y, n_resamples, _key(rng))
+    units, exchange = exchange_of(design, pooled.label, n_resamples, _key(rng))
     with one_blas_thread():
         found = statistics(exchange, reference_forms(pooled, columns, units, exchange))
         finding = conclude(found, column_statistics(pooled, columns, units, exchange))
     return found_by(exchange, finding)
 
 
-def _fitted_kernels(recipe: Recipe, rows: Array) -> tuple[Kernel, ...]:
+def _fitted_kernels(recipe: Recipe, rows: Array, samples: str) -> tuple[Kernel, ...]:
     """Fit kernels on some of the pooled rows, and check those of a caller."""
     some = rows[spread_out(len(rows), SCALE_ROWS)]
     try:
         kernels = recipe.of_rare(some).fit(some)
     except InputError as error:  # what is wrong with the rows is said of the samples
-        raise InputError(str(error).replace("`rows`", "`x` and `y`")) from None
+        raise InputError(str(error).replace("`rows`", samples)) from None
     for kernel in kernels:
         check_own_kernel(kernel, some[:2], some[:4])
     return kernels
@@ -152,7 +153,7 @@ def _in_order(
     tied = np.concatenate([same, [False]]) | np.concatenate([[False], same])
     if tied.any():
         order[tied] = order[tied][_by_columns(rows, order[tied], columns.keys)]
-    some = replace(pooled, rows=rows[order], of_y=pooled.of_y[kept[order]])
+    some = replace(pooled, rows=rows[order], label=pooled.label[kept[order]])
     return some, replace(design, unit=design.unit[kept[order]]), columns.some(order)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "change_inside_strata",
     "change_of_distances",
     "change_of_pair",
+    "change_of_samples",
     "describe",
     "finite_or_none",
     "mean_of_differences",
@@ -41,6 +42,8 @@ LEVEL = 0.05
 # Distinct values up to which the share of each is a candidate (a ten-point scale), and levels that
 # words name.
 FEW_VALUES, NAMED_LEVELS = 10, 3
+# Samples whose numbers are all said; of more, the smallest and the largest.
+MAX_SAMPLES = 6
 TAILS = (0.01, 0.05)
 SHAPE = "the shape of its distribution"
 TOGETHER = "which values go together"
@@ -585,18 +588,27 @@ def _strata_facts(what: str, scores: dict[str, Array], cell: Index) -> list[Fact
 
 
 def change_of_pair(dependence: Sequence[float] | None, sizes: Sequence[float] = ()) -> Change:
-    """Describe a pair of columns by their rank correlations in x and y; None for categories.
+    """Describe a pair of columns by their rank correlations in all samples; None for categories.
 
-    Correlations that differ by no more than chance (Fisher's transformation) are not said.
+    Correlations that differ by no more than chance (Fisher's transformation) are not said. Of
+    several samples, those with the smallest and the largest are compared.
     """
     if dependence is None:
         return Change(words=TOGETHER, discreet=TOGETHER)
-    first, second = map(float, dependence)
-    error = np.sqrt(sum(1.0 / max(size - 3.0, 1.0) for size in sizes))
-    gap = abs(np.subtract(*np.arctanh(np.clip([first, second], -0.999999, 0.999999))))
-    told = gap > -NormalDist().inv_cdf(LEVEL / 2.0) * error
-    words = f"correlation {_minus(f'{first:.2f} → {second:.2f}')}" if told else TOGETHER
-    return Change(words, dependence=(first, second), discreet=words)
+    low, high = int(np.argmin(dependence)), int(np.argmax(dependence))
+    error = np.sqrt(sum(1.0 / max(sizes[side] - 3.0, 1.0) for side in (low, high)))
+    gap = np.ptp(np.arctanh(np.clip([dependence[low], dependence[high]], -0.999999, 0.999999)))
+    pairs = max(len(dependence) * (len(dependence) - 1) // 2, 1)
+    told = gap > -NormalDist().inv_cdf(LEVEL / 2.0 / pairs) * error
+    each = [_minus(f"{own:.2f}") for own in dependence]
+    if len(each) == 2:
+        words = f"correlation {' → '.join(each)}" if told else TOGETHER
+        return Change(
+            words, dependence=(float(dependence[0]), float(dependence[1])), discreet=words
+        )
+    said = ", ".join(each) if len(each) <= MAX_SAMPLES else f"{each[low]} to {each[high]}"
+    words = f"correlation {said}" if told else TOGETHER
+    return Change(words, discreet=words)
 
 
 def change_of_distances(pvalue: float, first: Array, second: Array) -> Distance:
@@ -612,6 +624,162 @@ def change_of_distances(pvalue: float, first: Array, second: Array) -> Distance:
         much = "more" if times >= 1.0 else "less"
         words = f"distances from the middle vary {much}: sd × {_digits(times)}"
     return Distance(pvalue, ratio, words)
+
+
+# -- several samples -------------------------------------------------------------------------------
+
+
+class _Several(NamedTuple):
+    """Values of several samples, and what they are compared by."""
+
+    label: Index
+    stratum: Index
+    names: Sequence[str]
+
+    def fact(self, what: str, scores: Array, words: Callable[[Array], str]) -> Fact:
+        """Compare mean scores by their variance between samples (Kruskal, Wallis)."""
+        cells = np.bincount(self.stratum)
+        mean = np.bincount(self.stratum, scores) / np.maximum(cells, 1)
+        rest = scores - mean[self.stratum]
+        n = np.maximum(np.bincount(self.label, minlength=len(self.names)), 1)
+        means = np.bincount(self.label, rest, len(self.names)) / n
+        total = float(rest @ rest)
+        freedom = len(rest) - np.count_nonzero(cells)
+        z = freedom * float(n @ means**2) / total if total > 0.0 else 0.0
+        said = words(means + scores.mean())
+        return Fact(what, z, f"{what if what != 'level' else ''} {said}".strip())
+
+    def listed(self, said: Sequence[str], values: Array) -> str:
+        """List the numbers of all samples; of many samples the smallest and the largest."""
+        if len(said) <= MAX_SAMPLES:
+            return ", ".join(said)
+        ends = (int(np.argmin(values)), int(np.argmax(values)))
+        return " to ".join(f"{said[k]} ({self.names[k]})" for k in ends)
+
+    def shares(self, values: Array) -> str:
+        """List shares in percent, to two digits of their range."""
+        values = np.clip(values, 0.0, 1.0)
+        decimals = min(max(1 - _power(100.0 * float(np.ptp(values))), 0), 4)
+        said = [f"{100.0 * v:.{0 if v in (0.0, 1.0) else decimals}f}" for v in values.tolist()]
+        return f"{self.listed(said, values)} %"
+
+
+def change_of_samples(
+    values: Array,
+    label: Index,
+    names: Sequence[str],
+    kind: str,
+    name: Callable[[float], str] | None,
+    strata: Index | None = None,
+) -> Change:
+    """Describe what changed between several samples: what differs most, with the numbers of all.
+
+    Candidates are the mean, the median, the spread, shares of values and of levels, and missing
+    values. Inside strata, numbers are those of samples with the same rows in every stratum.
+
+    Parameters
+    ----------
+    values : array, shape (N,)
+        Numbers or codes of rows; NaN if missing.
+    label : array of int, shape (N,)
+        Sample of each row.
+    names : sequence of str
+        Names of the samples.
+    kind : str
+        Kind of the column, as in `Counts`.
+    name : callable or None
+        Names of codes; None for numbers.
+    strata : array of int, optional
+        Stratum of each row; rows of which it is missing have -1.
+    """
+    kept = np.ones(len(values), np.bool_) if strata is None else strata >= 0
+    stratum = np.zeros(len(values), np.int64) if strata is None else strata
+    gone = np.isnan(values)
+    every = _Several(label[kept], stratum[kept], names)
+    facts = [every.fact("missing", gone[kept].astype(np.float64), every.shares)]
+    here, kept = values[kept & ~gone], kept & ~gone
+    some = _Several(label[kept], stratum[kept], names)
+    levels = np.unique(here)
+    if len(levels) > 1 and np.bincount(some.label, minlength=len(names)).all():
+        facts += _facts_of_samples(here, levels, kind, name, some)
+    facts = [fact for fact in facts if fact.z > 0.0]
+    # A sum of squares of so many normal numbers, to which Bonferroni's bound applies.
+    freedom, tail = (len(names) - 1.0) / 2.0, LEVEL / max(len(facts), 1)
+    bound = 2.0 * float(special.gammainccinv(freedom, tail))
+    held = sorted((fact for fact in facts if fact.z > bound), key=lambda fact: -fact.z)
+    if not held:
+        return Change()
+    inside = "" if strata is None else " inside strata"
+    first = held[0]
+    told = [first] if first.what != "level" else [f for f in held if f.what == "level"]
+    lines = [_inside(fact, inside) for fact in told[:NAMED_LEVELS]]
+    some_value = f"a {'value' if name is None else 'category'}: {first.words.rpartition(': ')[2]}"
+    discreet = _inside(first._replace(words=some_value), inside) if first.what == "level" else ""
+    return Change(lines[0], tuple(lines[1:]), first.what, discreet=discreet or lines[0])
+
+
+def _inside(fact: Fact, inside: str) -> str:
+    head, mark, rest = (
+        fact.words.rpartition(": ") if fact.what == "level" else fact.words.partition(" ")
+    )
+    return f"{head}{inside}{mark}{rest}"
+
+
+def _facts_of_samples(
+    values: Array, levels: Array, kind: str, name: Callable[[float], str] | None, some: _Several
+) -> list[Fact]:
+    """Candidates of values that are there."""
+
+    def level(value: float, said: str) -> Fact:
+        words = lambda shares: f"{said}: {some.shares(shares)}"  # noqa: E731
+        return some.fact("level", (values == value).astype(np.float64), words)
+
+    if name is not None:
+        codes = levels.tolist()
+        if kind == "booleans" and len(codes) == 2:
+            code = next((c for c in codes if name(c) == "True"), codes[1])
+            return [some.fact("rate", (values == code).astype(np.float64), some.shares)]
+        return [level(code, name(code)) for code in codes]
+    if levels.tolist() == [0.0, 1.0]:
+        return [some.fact("rate", values, some.shares)]
+    few = (
+        [level(value, _said(value)) for value in levels.tolist()]
+        if len(levels) <= FEW_VALUES
+        else []
+    )
+    if len(levels) == 2:
+        return few[1:]
+    dates = kind.startswith("dates")
+
+    def numbers(each: Array, size: bool = False) -> str:
+        if dates and not size:
+            said = [said_date(value) for value in each.tolist()]
+        elif kind == "times of day" and not size:
+            said = [_clock(value) for value in each.tolist()]
+        else:
+            largest = float(np.abs(each).max())
+            unit, times = ("", 1.0) if kind == "numbers" else _duration(largest)
+            gap = times * float(np.ptp(each))
+            decimals = max(1 - _power(times * largest), -_power(gap) if gap > 0 else 0)
+            said = [
+                _to_decimals(times * v, decimals, times * largest) + unit for v in each.tolist()
+            ]
+        return some.listed(said, each)
+
+    parts = [values[some.label == k] for k in range(len(some.names))]
+    medians = np.array([float(np.median(own)) for own in parts])
+    sds = np.array([float(own.std(ddof=1)) if len(own) > 1 else 0.0 for own in parts])
+    above = (values > np.median(values)).astype(np.float64)
+    far = np.abs(values - medians[some.label])
+    facts = [
+        some.fact("mean", values, numbers),
+        some.fact("median", above, lambda _: numbers(medians)),
+        some.fact("sd", far, lambda _: numbers(sds, size=True)),
+    ]
+    zeros = values == 0.0
+    if kind == "numbers" and not few and zeros.any():
+        facts.append(some.fact("zeros", zeros.astype(np.float64), some.shares))
+    return [*facts, *few]
 
 
 # -- numbers as text -------------------------------------------------------------------------------

@@ -22,11 +22,12 @@ from nosplit.inference.change import (
     change_inside_strata,
     change_of_distances,
     change_of_pair,
+    change_of_samples,
     describe,
     mean_of_differences,
 )
 from nosplit.inference.columns import ColumnTable, PairTable, PairTest, column_rows
-from nosplit.inference.effect import DealtRows, Separation, bins_of_both
+from nosplit.inference.effect import DealtRows, DealtSamples, Separation, bins_of_both
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.rank import own_pvalues, step_down
 from nosplit.kernels.orders import rank_shares
@@ -41,9 +42,21 @@ MAX_ALPHA_SHOWN = 0.1
 
 @dataclass(frozen=True, eq=False)
 class SomeColumns:
-    """Columns of two tables or arrays, read when one is described."""
+    """Columns of two tables or arrays, or of several, read when one is described.
 
-    samples: tuple[Any, Any]
+    Attributes
+    ----------
+    samples : sequence
+        The samples as they came; or all their rows, of which `parts` are the samples.
+    parts : sequence of array of int, or None
+        Rows of each sample among those of all `samples`; None if they are the samples.
+    names : tuple of str
+        Names of the samples.
+    """
+
+    samples: Sequence[Any]
+    parts: Sequence[Index] | None = None
+    names: tuple[str, ...] = ("x", "y")
 
     @classmethod
     def of(cls, x: Any, y: Any, names: Sequence[str]) -> SomeColumns:
@@ -58,6 +71,15 @@ class SomeColumns:
         raws, namer = self._read(name)
         table = Counts.of([raw.values for raw in raws], _kind(raws))
         return describe(table, namer and (lambda j: namer(float(table.values[j]))))
+
+    def change_of_samples(self, name: str, strata: Index | None = None) -> Change:
+        """Describe what changed in a column of two or more samples, maybe inside strata."""
+        if len(self.names) == 2:
+            return self.change(name) if strata is None else self.change_inside(name, strata)
+        raws, namer = self._read(name)
+        values = np.concatenate([raw.values for raw in raws])
+        label = np.repeat(np.arange(len(raws)), [len(raw.values) for raw in raws])
+        return change_of_samples(values, label, self.names, _kind(raws), namer, strata)
 
     def change_of_pairs(self, name: str) -> Change:
         """Describe paired rows: numbers by the mean of their differences."""
@@ -95,7 +117,6 @@ class SomeColumns:
         A missing number counts as the median of its column.
         """
         total: Array | None = None
-        n = self._sources[0].n_rows
         for first in range(0, len(names), MAX_COLUMNS):
             read = [self._read(name) for name in names[first : first + MAX_COLUMNS]]
             columns = [
@@ -109,26 +130,38 @@ class SomeColumns:
                 total = squares if total is None else total + squares
         if total is None:
             return Distance(pvalue)
-        return change_of_distances(pvalue, *np.split(np.sqrt(total), [n]))
+        n_rows = [len(raw.values) for raw in self._read(names[0])[0]]
+        parts = np.split(np.sqrt(total), np.cumsum(n_rows)[:-1])
+        if len(parts) == 2:
+            return change_of_distances(pvalue, parts[0], parts[1])
+        others = [np.concatenate([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
+        gaps = [
+            abs(np.log(np.median(a) / np.median(b))) for a, b in zip(parts, others, strict=True)
+        ]
+        k = int(np.argmax(gaps))
+        found = change_of_distances(pvalue, others[k], parts[k])
+        return replace(found, words=f"{self.names[k]}, against the others: {found.words}")
 
     @cached_property
-    def _sources(self) -> tuple[Frame, Frame]:
-        x, y = self.samples
-        return as_frame(x, "x"), as_frame(y, "y")
+    def _sources(self) -> list[Frame]:
+        return [as_frame(sample, "sample") for sample in self.samples]
 
     @cached_property
     def _places(self) -> list[dict[str, int]]:
         return [{name: i for i, name in enumerate(own.names)} for own in self._sources]
 
     def _read(self, name: str) -> tuple[list[Raw], Callable[[float], str] | None]:
-        """Read a column of both, and the function that names its codes, if it has any."""
+        """Read a column of all, and the function that names its codes, if it has any."""
         both = zip(self._sources, self._places, strict=True)
         places = [0 if source.single else at[name] for source, at in both]
         raws = [s.read(i) for s, i in zip(self._sources, places, strict=True)]
-        if not any(raw.kind in CATEGORIES for raw in raws):
+        values, kind = [raw.values for raw in raws], _kind(raws)
+        if self.parts is not None:
+            pooled = np.concatenate(values)
+            raws = [Raw(kind, pooled[part]) for part in self.parts]
+        if kind not in CATEGORIES:
             return raws, None
         natives = cache(lambda side: native_columns(self.samples[side], "sample").columns)
-        values = [raw.values for raw in raws]
         return raws, lambda code: _category_name(code, values, natives, places)
 
 
@@ -196,7 +229,7 @@ def describe_pairs(
     found: Statistics | None,
     joint: float,
     some: SomeColumns,
-    dealt: DealtRows,
+    dealt: DealtRows | DealtSamples,
     rows: Array,
     encoding: Encoding | None,
 ) -> PairTable:

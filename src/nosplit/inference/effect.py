@@ -22,6 +22,7 @@ __all__ = [
     "FOLDS",
     "LEVEL",
     "DealtRows",
+    "DealtSamples",
     "Separation",
     "bins_of_both",
     "bins_of_group",
@@ -34,7 +35,6 @@ __all__ = [
     "separation_of_counts",
     "separations_of_both",
     "separations_of_rows",
-    "separations_of_samples",
 ]
 
 FOLDS = 5
@@ -300,8 +300,37 @@ class DealtRows(NamedTuple):
             unit = np.unique(self.unit[own], return_inverse=True)[1].ravel()
             sums = np.bincount(unit, weights[own] * rest)
             if rows > 0 and len(sums) > 1:
-                found[side] = (sums @ sums) / rows * len(sums) / (len(sums) - 1)
+                ratio = (sums @ sums) / rows * len(sums) / (len(sums) - 1)
+                found[side] = ratio if ratio > ROUNDING else 1.0  # few units may all be alike
         return found
+
+
+class DealtSamples(NamedTuple):
+    """Rows of several samples in folds: those of each, and of all others, by its name."""
+
+    each: Sequence[DealtRows]
+    names: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        label: Index,
+        names: Sequence[str],
+        unit: Index | None = None,
+        block: Index | None = None,
+    ) -> DealtSamples:
+        """Deal rows to folds by unit, and compare them inside blocks: see `deal_rows`."""
+        return cls([deal_rows(label == k, unit, block) for k in range(len(names))], names)
+
+    def separations(self, bins: NDArray[np.integer], n_bins: int) -> list[Separation | None]:
+        """Estimate the separation of columns, for the best of the samples from the others."""
+        columns = zip(*(own.separations(bins, n_bins) for own in self.each), strict=True)
+        bests = map(largest_of, columns)
+        return [best and replace(best[1], sample=self.names[best[0]]) for best in bests]
+
+    def separation(self, bins: Index, n_bins: int) -> Separation | None:
+        """Estimate the separation of one column by bins of the rows."""
+        return self.separations(bins[None], n_bins)[0]
 
 
 def deal_rows(
@@ -419,7 +448,7 @@ def _edge_places(n: int) -> tuple[Index, float]:
 
 def separations_of_rows(
     rows: NDArray[Any],
-    dealt: DealtRows,
+    dealt: DealtRows | DealtSamples,
     groups: Sequence[Sequence[int]],
     categorical: Collection[int] = (),
 ) -> list[Separation | None]:
@@ -428,8 +457,8 @@ def separations_of_rows(
     Parameters
     ----------
     rows : array, shape (N, width)
-        Rows of x and of y.
-    dealt : DealtRows
+        Rows of all samples.
+    dealt : DealtRows or DealtSamples
         Their folds.
     groups : sequence
         For each column, the columns of the rows that it is made of: its values, and whether they
@@ -506,23 +535,6 @@ def separations_of_both(
         return _separations_of_pairs(x, y, groups, categorical, block)
     dealt = deal_rows(np.repeat([False, True], [len(x), len(y)]))
     return separations_of_rows(np.concatenate([x, y]), dealt, groups, categorical)
-
-
-def separations_of_samples(
-    samples: Sequence[NDArray[Any]],
-    names: Sequence[str],
-    groups: Sequence[Sequence[int]],
-    categorical: Collection[int] = (),
-) -> list[Separation | None]:
-    """Estimate the separation of each column: for the best of several samples, from the others."""
-    rows, of = np.concatenate(samples), np.repeat(np.arange(len(samples)), [*map(len, samples)])
-    dealt = [deal_rows(of == k) for k in range(len(samples))]
-    found: list[Separation | None] = []
-    for group in groups:
-        bins = bins_of_group(rows, group, categorical)
-        best = largest_of(own.separation(*bins) for own in dealt)
-        found.append(best and replace(best[1], sample=names[best[0]]))
-    return found
 
 
 def _separations_of_pairs(

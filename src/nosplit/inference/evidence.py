@@ -287,14 +287,22 @@ def _signed_tails(reference: Statistics) -> Callable[[Statistics], Array]:
     """-log of p-values of signed statistics, (s, F), each of the direction of its own sign.
 
     The reference is made of columns that depend on no data, so that all columns share one table,
-    and step-down stays exact.
+    and step-down stays exact. Every contrast has a table, as samples of different sizes have
+    different tails, and the smallest p-value counts.
     """
-    end = STEPS * FARTHEST
-    steps = np.clip(np.rint(STEPS * reference.deviations), -end, end).astype(np.int64)
-    counts = np.bincount(steps.ravel("K") + end, minlength=2 * end + 1)
-    upper, lower = _tail_table(counts), _tail_table(counts[::-1])
-    table = np.concatenate([lower[:0:-1], upper])
-    return lambda own: _looked_up(own.tau.T, 1.0 / np.where(own.spread > 0, own.spread, 1.0), table)
+    end, k, tables = STEPS * FARTHEST, reference.contrasts, []
+    for part in np.split(reference.deviations, k, axis=1):
+        steps = np.clip(np.rint(STEPS * part), -end, end).astype(np.int64)
+        counts = np.bincount(steps.ravel("K") + end, minlength=2 * end + 1)
+        upper, lower = _tail_table(counts), _tail_table(counts[::-1])
+        tables.append(np.concatenate([lower[:0:-1], upper]))
+
+    def tails(own: Statistics) -> Array:
+        factors = np.split(1.0 / np.where(own.spread > 0, own.spread, 1.0), k)
+        each = zip(np.split(own.tau, k, axis=1), factors, tables, strict=True)
+        return np.asarray(np.max([_looked_up(tau.T, *rest) for tau, *rest in each], axis=0))
+
+    return tails
 
 
 def _tail_table(counts: Index) -> Array:

@@ -36,9 +36,9 @@ FIXED = 0.008
 FREQUENCIES, FEWER_BINS = (64, 32, 16), (32, 16, 8, 4)
 
 
-def is_sketched(n: int, m: int) -> bool:
-    """Whether samples of n and m rows are compared through sums of cells, and not row by row."""
-    return min(n, m) > MAX_ROWS or (n + m > MAX_POOLED and min(n, m) >= MIN_SKETCHED)
+def is_sketched(*sizes: int) -> bool:
+    """Whether samples of these sizes are compared through sums of cells, and not row by row."""
+    return min(sizes) > MAX_ROWS or (sum(sizes) > MAX_POOLED and min(sizes) >= MIN_SKETCHED)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Effort:
     @classmethod
     def of(
         cls,
-        sizes: tuple[int, int],
+        sizes: tuple[int, ...],
         atoms: int,
         p: int,
         recipe: Recipe,
@@ -110,8 +110,8 @@ class Effort:
 
         Parameters
         ----------
-        sizes : pair of int
-            Rows of both samples.
+        sizes : tuple of int
+            Rows of each sample.
         atoms : int
             Atoms of the design.
         p : int
@@ -128,12 +128,14 @@ class Effort:
         d, some, marks = len(trial), min(n, SCALE_ROWS), n_landmarks(n)
         value = NS_VALUE + NS_COLUMN * p * kernel_bases(trial) + NS_KERNEL * d
         rows = n / atoms  # rows of an atom: kernels of two atoms have their product
-        exact = atoms**2 / 2.0 * (rows**2 * value + draws * d * NS_PRODUCT)
+        k = len(sizes) if len(sizes) > 2 else 1  # contrasts
+        exact = atoms**2 / 2.0 * (rows**2 * value + k * draws * d * NS_PRODUCT)
         scale = some**2 * p * NS_SCALE
         if not recipe.default:
             return cls(n_resamples, seconds=FIXED + 1e-9 * (scale + exact))
-        under = NS_PICKED * least if RARE * least <= atoms else NS_PRODUCT * atoms
-        number = NS_NUMBER * atoms + draws * (under + NS_SUM)
+        picked = k == 1 and RARE * least <= atoms
+        under = NS_PICKED * least if picked else NS_PRODUCT * atoms
+        number = NS_NUMBER * atoms + k * draws * (under + NS_SUM)
         rank = min(MAX_RANK, atoms // 3)
         exact += n * marks * (NS_LANDMARK + 0.1 * marks + 2 * NS_SCALE * p) + 2 * rank * number
         wave = d * (n * (NS_WAVE + NS_TURN * p) + 4 * number)
@@ -152,7 +154,7 @@ class Effort:
 
 
 def plan_samples(
-    sizes: tuple[int, int],
+    sizes: tuple[int, ...],
     atoms: int,
     p: int,
     recipe: Recipe,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Printed",
     "answer_of",
+    "called_sample",
     "classifier_text",
     "column_lines",
     "columns_headline",
@@ -137,13 +138,23 @@ def _too_little(how: How, alpha: float) -> str:
     return f"{TOO_LITTLE} (p ≥ {least} whatever the data, level {alpha:g})"
 
 
-def answer_of(result: TestResult, alpha: float, said: Callable[[str], str] = str) -> str:
-    """The printed result at level alpha; `said` rewrites warnings and notes for a command line."""
+def answer_of(
+    result: TestResult,
+    alpha: float,
+    said: Callable[[str], str] = str,
+    compared: tuple[Sequence[str], str] = ((), ""),
+) -> str:
+    """The printed result at level alpha.
+
+    `said` rewrites warnings and notes for a command line. `compared` are pairs of samples, and a
+    line on all of them.
+    """
     held, lines = result.columns.held(alpha), [headline_of(result, alpha)]
     if result.reject(alpha) and (len(result.columns) or len(result.pairs)):
         lines += _differing(result, alpha, held) if held else _jointly(result, alpha)
     elif result.verdict(alpha) != TOO_LITTLE_DATA:
         lines += _largest_possible(result)
+    lines += _compared(*compared) if result.reject(alpha) else []
     columns = len(result.columns) or len(getattr(result.how.encoding, "names", ()))
     if result.how.pairs in ("rows", "given"):  # each column of h, or statistic, is a base function
         columns = len(result.selection.kernels)
@@ -155,7 +166,8 @@ def _differing(result: TestResult, alpha: float, held: list[ColumnTest]) -> list
     """List the columns that differ, and name pairs."""
     rows: list[Row] = []
     for row in held[:MAX_LISTED]:
-        size = row.separation if row.separation and not row.separation.paired else None
+        own = row.separation
+        size = None if own is None or own.paired or own.sample is not None else own
         rows.append((_called(row.name), _words(row), size, row.adjusted))
     head = [f"{len(held):,} of {len(result.columns):,} columns differ"] * (len(held) > 1)
     left = len(held) - MAX_LISTED
@@ -167,6 +179,11 @@ def _differing(result: TestResult, alpha: float, held: list[ColumnTest]) -> list
     ]
     known += [f"{len(pairs) - MAX_IN_LINE:,} more"] * (len(pairs) > MAX_IN_LINE)
     return lines + (_field("together", ", ".join(known)) if pairs else [])
+
+
+def called_sample(name: str) -> str:
+    """Name a sample in few characters, none of them a control character."""
+    return shortened(" ".join(printable(name).split()), MAX_NAME)
 
 
 def _words(row: ColumnTest) -> tuple[str, ...]:
@@ -186,8 +203,19 @@ def _size(result: TestResult, alpha: float) -> list[str]:
         return _field("size", f"{share} ({CHANCE})" if only else f"{share}: {name}; {CHANCE}")
     inside = " inside strata" if design is not None and design.kind == "strata" else ""
     end = f"; {CHANCE}" if len(result.columns.held(alpha)) == 1 else ""
-    end = end if own.sample is None else f", {own.sample} against the others"
+    end = end if own.sample is None else f", {called_sample(own.sample)} against the others"
     return _field("size", f"largest separation{inside} {own.words}: {name}{end}")
+
+
+def _compared(pairs: Sequence[str], all_of_them: str) -> list[str]:
+    """List pairs of samples, as many in a line as fit."""
+    lines: list[str] = []
+    for pair in pairs:
+        if lines and len(lines[-1]) + len(pair) + 4 <= END - TEXT:
+            lines[-1] += f"    {pair}"
+        else:
+            lines.append(pair)
+    return _block("pairs", [*lines, all_of_them]) if all_of_them else []
 
 
 def _jointly(result: TestResult, alpha: float) -> list[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["how_tested"]
 
 BOOTSTRAPS = {WILD: "wild bootstrap", CAUTIOUS: "cautious bootstrap"}
+# Different sizes of samples that are listed.
+MAX_SIZES = 6
 
 
 def how_tested(how: How, columns: int, alpha: float, dependent: bool) -> str:
@@ -65,6 +67,8 @@ def _rows_used(how: How) -> str:
         return f"{sizes[0]} v {sizes[1]} rows{left}"
     if len(sizes) > 2:
         each = sizes[0] if len(set(sizes)) == 1 else conjoined(sizes)
+        if len(set(sizes)) > MAX_SIZES:
+            each = f"{min(how.sizes):,} to {max(how.sizes):,}"
         return f"{len(sizes)} samples of {each} rows{left}"
     return number_of(how.n_used, "row", "rows") + left
 

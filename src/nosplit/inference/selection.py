@@ -66,11 +66,17 @@ def found_by(
     kernels: tuple[Any, ...] = (),
     pairs: Sequence[tuple[int, int]] = (),
 ) -> Found:
-    """Make the finding of a test that permuted labels or drew signs."""
+    """Make the finding of a test that permuted labels or drew signs.
+
+    τ of several samples is √2 Σ n ‖mean - mean of all‖² over the samples, less its mean over all
+    permutations: for two samples, √m times the mean over m pairs of units is the same number.
+    """
     units = float(exchange.n_atoms)  # of one row of each sample, or as many as say as much
     if exchange.label is not None:
         units = 2.0 * float(np.sum(exchange.share[0] * (1.0 - exchange.share[0])))
     scale = float(4.0 / np.sqrt(max(units * (units - 1.0) / 2.0, 1.0)))
+    if len(exchange.share) > 1:
+        scale = float(np.sqrt(8.0))
     n_permutations = exchange.n_permutations
     return Found(finding, kernels, exchange.n_atoms, scale, n_permutations, pairs=pairs)
 

@@ -62,13 +62,15 @@ def test_independence_command(run, files, tmp_path):
 def test_ksample_command(run, files, tmp_path):
     code, out, _ = run("ksample", *files, "--exclude", "id", "--control", files[0], "--exit-code")
     assert code == 1
-    assert "of 2 comparisons with" in out
+    assert "1 of 2 pairs differs (adjusted for all 2)" in " ".join(out.split())
     both = pd.concat([pd.read_csv(f).assign(file=f[-5]) for f in files])
     both.to_csv(tmp_path / "all.csv", index=False)
     _, out, _ = run("ksample", tmp_path / "all.csv", "--by", "file", "--exclude", "id", "--json")
     told = json.loads(out)
     assert [s["name"] for s in told["samples"]] == ["a", "b", "c"]
     assert len(told["comparisons"]) == 3
+    _, out, _ = run("ksample", *files, "--strata", "site", "--exclude", "id")
+    assert "3 samples of 60 rows, 2 columns, 2 strata (site); exact" in " ".join(out.split())
     code, _, err = run("ksample", files[0])
     assert code == 2
     assert "`--by COLUMN`" in err

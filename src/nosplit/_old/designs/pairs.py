@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._old.designs.draws import BlockDraws, SampleDraws
+from nosplit._old.designs.draws import BlockDraws
 from nosplit._old.families.pooled import TILE, Pooled
 from nosplit._old.pairs.draws import signed_sums
 from nosplit._old.pairs.statistics import Seen
@@ -35,7 +35,6 @@ __all__ = [
     "UnitDraws",
     "label_statistics",
     "means_of_units",
-    "sample_statistics",
     "unit_gram",
 ]
 
@@ -77,17 +76,15 @@ class RowsInUnits:
         return np.asarray(ordered[spread_out(len(ordered), most)])
 
     def statistics(
-        self, bank: Bank, draws: BlockDraws | SampleDraws, weights: NDArray[Any]
+        self, bank: Bank, draws: BlockDraws, weights: NDArray[Any]
     ) -> tuple[Array, Array]:
         """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
         K = unit_gram(np.asarray(self.rows, dtype=np.float64), bank, self.unit, self.workers)
-        if isinstance(draws, BlockDraws):
-            return label_statistics(K, draws, weights)
-        return sample_statistics(K, draws, weights)
+        return label_statistics(K, draws, weights)
 
     def look(
         self,
-        draws: BlockDraws | SampleDraws,
+        draws: BlockDraws,
         weights: NDArray[Any],
         categorical: Sequence[int],
         owners: Sequence[int] | None,
@@ -198,26 +195,6 @@ def label_statistics(
     return tau / (2.0 * np.sqrt(m)), _products(K) / (2.0 * m)
 
 
-def sample_statistics(K: Array, draws: SampleDraws, labels: NDArray[Any]) -> tuple[Array, Array]:
-    """Statistics of kernels under labels of several samples, (F, d), and their covariance."""
-    from nosplit.backend.numba.dealing import sums_inside
-
-    N, count = draws.n_units, len(draws.sizes)
-    m = N * (N - 1) // 2
-    K = K - K.mean(axis=1, keepdims=True)
-    K -= K.mean(axis=2, keepdims=True)
-    trace = np.einsum("uii->u", K).copy()
-    np.einsum("uii->ui", K)[:] = 0.0
-    tau = np.zeros((len(labels), len(K)))
-    # In whole steps, as many as the sum of a row can have.
-    steps = np.maximum(np.abs(K).max(axis=(1, 2)), np.finfo(np.float64).tiny) * (N / (1 << 30))
-    whole = np.rint(K / steps[:, None, None]).astype(np.int32)
-    sums_inside(labels, whole, len(labels), N, len(K), 1.0 / draws.sizes, tau)
-    tau *= steps
-    tau += (N - count) / (N * (N - 1.0)) * trace  # less the mean over all draws
-    return tau / (2.0 * np.sqrt(m) * draws.spread), _products(K) / (2.0 * m)
-
-
 def _products(K: Array) -> Array:
     """Sums of products of the values of two kernels, for all of them."""
     flat = K.reshape(len(K), -1)
@@ -238,7 +215,7 @@ def means_of_units(values: NDArray[Any], unit: Index) -> Array:
 class UnitDraws(KnownDraws):
     """Draws of labels of units, which are means of rows."""
 
-    swaps: BlockDraws | SampleDraws
+    swaps: BlockDraws
     unit: Index
 
     def units(self, values: NDArray[Any]) -> CellUnits:

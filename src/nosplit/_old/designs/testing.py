@@ -121,7 +121,7 @@ def test_design(
     compared = _Compared(rows, recipe, encoding)
     if isinstance(plan.pairing, Sketch):
         most = min(MOST_PLACES, 2 * plan.pairing.cells)
-        places = deal_units(design.starts, design.counts, rng, most)
+        places = deal_units(design.starts, design.counts[:, 0], rng, most)
         left_over = int(np.count_nonzero(places.place[rows.unit] < 0))
         draws = BlockDraws(places.starts, places.counts, plan.n_resamples, new_key(rng))
         drawn, kernels = _sums_in_places(
@@ -129,7 +129,7 @@ def test_design(
         )
     else:
         left_over = 0
-        draws = BlockDraws(design.starts, design.counts, plan.n_resamples, new_key(rng))
+        draws = BlockDraws(design.starts, design.counts[:, 0], plan.n_resamples, new_key(rng))
         drawn, kernels = _complete(compared, draws, method)
     if draws.relabellings <= 1.0:
         outcome = one_labelling(drawn, method, plan.pairs)
@@ -152,17 +152,13 @@ def test_samples(
     method: Method | None,
     rng: np.random.Generator,
 ) -> Tested:
-    """Test several samples, of which the rows lie one after the other, by permuting all labels."""
+    """Test several samples, of which the rows lie one after the other, by sums of cells."""
+    assert isinstance(plan.pairing, Sketch)
     compared = _Compared(rows, recipe, encoding)
-    if isinstance(plan.pairing, Sketch):
-        places = _evenly(sizes, plan.pairing.cells, rng)
-        counts = np.diff(places.starts)
-        draws = SampleDraws(counts, plan.n_resamples, new_key(rng))
-        drawn, kernels = _sums_in_places(compared, draws, places, plan.pairing, rng, means=False)
-        used = int(np.count_nonzero(places.place >= 0))
-    else:
-        draws, used = SampleDraws(sizes, plan.n_resamples, new_key(rng)), rows.n
-        drawn, kernels = _complete(compared, draws, method)
+    places = _evenly(sizes, plan.pairing.cells, rng)
+    draws = SampleDraws(np.diff(places.starts), plan.n_resamples, new_key(rng))
+    drawn, kernels = _sums_in_places(compared, draws, places, plan.pairing, rng, means=False)
+    used = int(np.count_nonzero(places.place >= 0))
     outcome = replace(_ranked_design(drawn, method, recipe, plan), relabellings=draws.relabellings)
     return Tested(outcome, kernels, draws.n_units, used, encoding, recipe.default)
 
@@ -181,7 +177,7 @@ def _ranked_design(
 
 
 def _complete(
-    compared: _Compared, draws: BlockDraws | SampleDraws, method: Method | None
+    compared: _Compared, draws: BlockDraws, method: Method | None
 ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
     """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
     rows, recipe = compared.rows, compared.recipe

@@ -155,10 +155,10 @@ def designed_test(
     caveats: list[Caveat] = []
     if labels.series is not False:
         length = data.block_length() if labels.series is True else labels.series
-        design = series_design(n, m, length)
+        design = series_design((n, m), length)
     else:
         strata, groups = labels.of_rows(data.kept, (x, y))
-        design = design_of(n, m, strata, groups, rng)
+        design = design_of((n, m), strata, groups, rng)
         if groups is None:
             caveats = data.check(None if strata is None else strata.codes)
     recipe = data.recipe(asked.kernels)

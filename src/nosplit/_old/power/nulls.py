@@ -39,7 +39,7 @@ class DesignNull:
     ) -> tuple[NDArray[Any], NDArray[Any], dict[str, tuple[Index, Index]]]:
         """Two samples whose units have changed places, and the labels of their rows."""
         # With no draws wanted besides the data, labellings are never listed one by one.
-        draws = BlockDraws(self.design.starts, self.design.counts, 0, new_key(rng))
+        draws = BlockDraws(self.design.starts, self.design.counts[:, 0], 0, new_key(rng))
         is_x = draws.weights(1, 1)[0] > 0
         used = self.design.unit >= 0
         x = used & is_x[self.design.unit]
@@ -53,7 +53,7 @@ def null_of(
 ) -> DesignNull:
     """The null samples of two samples with strata, groups or both."""
     strata, groups = labels.of_rows(data.kept, samples)
-    design = design_of(len(data.x), len(data.y), strata, groups, rng)
+    design = design_of((len(data.x), len(data.y)), strata, groups, rng)
     known = {"strata": strata, "groups": groups}
     codes = {name: own.codes for name, own in known.items() if own is not None}
     return DesignNull(np.concatenate([data.x, data.y]), len(data.x), design, codes)

@@ -16,7 +16,6 @@ __all__ = [
     "dealt",
     "marked_sums",
     "sums_by_sample",
-    "sums_inside",
 ]
 
 # Numbers whose next steps are taken together, and rounds of a step: as many as there are constants.
@@ -155,32 +154,3 @@ def sums_by_sample(labels: Any, values: Any, units: int, numbers: int, out: Any)
             sample = labels[draw, unit]
             for k in range(numbers):
                 out[draw, sample, k] += values[unit, k]
-
-
-@compiled
-def sums_inside(
-    labels: Any, gram: Any, draws: int, units: int, kernels: int, scale: Any, out: Any
-) -> None:
-    """Sums of kernel values of pairs of different units of one sample, for every draw of labels.
-
-    Parameters
-    ----------
-    labels : array of int, shape (F, U)
-        Sample of each unit under each draw.
-    gram : array of int32, shape (d, U, U)
-        Kernel values in whole steps, so that sums of a row are exact and quick.
-    draws, units, kernels : int
-        Numbers F, U and d.
-    scale : array, shape (K,)
-        What sums of each sample are multiplied by.
-    out : array, shape (F, d)
-        The sums.
-    """
-    for i in range(units):
-        for draw in range(draws):
-            own = labels[draw, i]
-            for u in range(kernels):
-                total = np.int32(0)
-                for j in range(i):
-                    total += gram[u, i, j] if labels[draw, j] == own else np.int32(0)
-                out[draw, u] += 2.0 * scale[own] * total

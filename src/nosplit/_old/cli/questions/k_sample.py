@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -12,6 +12,7 @@ from nosplit._old.cli.shared import options as opt
 from nosplit._old.cli.shared.printing import exit_status, print_json
 from nosplit._text import printable
 from nosplit._warn import unwarned
+from nosplit.api._request import MethodName, NanPolicy
 from nosplit.errors import InputError
 
 __all__ = ["ksample"]
@@ -36,6 +37,9 @@ def ksample(
     alpha: opt.Alpha = 0.05,
     method: opt.Method = "auto",
     kernels: opt.Kernels = "default",
+    strata: opt.Strata = None,
+    groups: opt.Groups = None,
+    series: opt.Series = False,
     budget: opt.Budget = 1.0,
     seed: opt.Seed = 0,
     columns: opt.Columns = None,
@@ -54,13 +58,16 @@ def ksample(
             control=control,
             follow_up=not no_follow_up,
             kernels=kernels,
-            method=method,
+            method=cast(MethodName, method),
+            strata=strata,
+            groups=groups,
+            series=series,
             budget=budget,
             rng=seed,
             columns=columns,
             exclude=exclude,
             scale=scale,
-            nan_policy=nan_policy,
+            nan_policy=cast(NanPolicy, nan_policy),
             workers=workers,
         )
     rejects = result.reject(alpha)

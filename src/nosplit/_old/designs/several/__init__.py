@@ -1,1 +1,0 @@
-"""Several samples: the overall test, comparisons, and p-values adjusted for all of them."""
