@@ -63,9 +63,37 @@ def fit(score: Any, draw: Callable[[Any], Any], rng: Any, seed: int, **options: 
     return nosplit.goodness_of_fit_test(draw(rng), score, rng=seed, workers=1, **options).pvalue
 
 
-def several(rng: Any, seed: int) -> float:
+def several(design: str, rng: Any, seed: int) -> float:
+    samples, options = SEVERAL[design](rng)
+    return nosplit.k_sample_test(samples, **options, follow_up=False, rng=seed, workers=1).pvalue
+
+
+def several_in_strata(rng: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Strata apart from one another, mixed in other proportions."""
+    strata = [np.repeat([0, 1], own) for own in ((15, 5), (8, 7), (2, 8))]
     samples = designed.several(rng, [20, 15, 10])
-    return nosplit.k_sample_test(samples, follow_up=False, rng=seed, workers=1).pvalue
+    return [s + 2.0 * own[:, None] for s, own in zip(samples, strata, strict=True)], {
+        "strata": strata
+    }
+
+
+def several_in_groups(rng: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Groups of five rows that have half of their variance in common."""
+    groups = [np.arange(n) // 5 + 10 * k for k, n in enumerate((20, 15, 10))]
+    common, samples = rng.standard_normal((30, 2)), designed.several(rng, [20, 15, 10])
+    return [s + common[own] for s, own in zip(samples, groups, strict=True)], {"groups": groups}
+
+
+def several_in_time(rng: Any) -> tuple[list[Any], dict[str, Any]]:
+    return [nulls.ar1(rng, n, 2, 0.3) for n in (20, 16, 12)], {"series": 4}
+
+
+SEVERAL = {
+    "plain": lambda rng: (designed.several(rng, [20, 15, 10]), {}),
+    "strata": several_in_strata,
+    "groups": several_in_groups,
+    "series": several_in_time,
+}
 
 
 def classifier(rng: Any, seed: int) -> float:
@@ -82,6 +110,8 @@ DEFAULT = partial(pvalue, nosplit.two_sample_test)
 TWO_SAMPLES = partial(DEFAULT, calibration=nosplit.Exact(199))
 COLUMNS = partial(pvalue, nosplit.column_tests, n_resamples=199)
 INDEPENDENCE = partial(pvalue, nosplit.independence_test)
+# Thirty groups of one to five rows.
+GROUPS = np.repeat(np.arange(30), 1 + np.arange(30) % 5)
 NORMAL, GAMMA = nulls.normal_model(2), nulls.one_column("gamma(2)")
 # Two samples from the same distribution, and the keywords of their test.
 ALIKE = {
@@ -102,14 +132,20 @@ ALIKE = {
 CELLS: dict[str, Callable[[Any, int], float]] = {
     **{f"two samples, {name}": partial(TWO_SAMPLES, problem) for name, problem in ALIKE.items()},
     **{f"columns, {name}": partial(COLUMNS, problem) for name, problem in ALIKE.items()},
-    "several samples": several,
+    **{f"several samples, {design}": partial(several, design) for design in SEVERAL},
     "classifier": classifier,
     "independence": partial(INDEPENDENCE, law("Cauchy", 40, 40)),
     "independence, table": partial(INDEPENDENCE, law("mixed table", 40, 40, 1)),
     "independence, strata": partial(INDEPENDENCE, partial(designed.given_a_stratum, n=40)),
     "independence, series": partial(INDEPENDENCE, in_time(40, 40, series=4)),
     "fit, simulated": partial(fit, GAMMA, lambda rng: GAMMA.sample(40, rng)),
-    "fit, wild": partial(fit, NORMAL.score, lambda rng: NORMAL.sample(40, rng)),
+    **{
+        f"fit, wild, {n} rows": partial(fit, NORMAL.score, partial(NORMAL.sample, n))
+        for n in (20, 40, 200, 1000)
+    },
+    "fit, groups": lambda rng, seed: fit(
+        lambda x: -x, lambda rng: nulls.in_groups(rng, GROUPS, 2), rng, seed, groups=GROUPS
+    ),
     "fit, series": partial(fit, lambda x: -x, lambda rng: nulls.ar1(rng, 40, 2, 0.3), series=4),
     "mean, symmetric": mean,
 }
@@ -189,7 +225,8 @@ def power(only: str) -> bool:
 
 # -- speed -----------------------------------------------------------------------------------------
 
-# Name, rows of x and of y, columns (0 for a table), and the time over that before that is allowed.
+# Name, rows of x and of y (0: three samples), columns (0 for a table), and the time over that
+# before that is allowed.
 CALLS = [
     *((f"{n} v {n}", n, n, 10, 1.3 if n <= 50 else 1.25 if n <= 500 else 1.1)
       for n in (20, 50, 100, 200, 500, 1000, 2000)),
@@ -198,7 +235,22 @@ CALLS = [
     ("200 v 200, 50 columns", 200, 200, 50, 1.25),
     ("200 v 150, table", 200, 150, 0, 1.25),
     ("1000 v 1000, table", 1000, 1000, 0, 1.1),
+    ("3 x 200", 200, 0, 5, 1.25),
 ]  # fmt: skip
+# Tests of fit: name, rows, calibration, and the same.
+FITS = [
+    (f"fit, {n} rows, {how}", n, how, 1.25 if n <= 300 else 1.1)
+    for n in (100, 300, 1000) for how in ("simulate", "wild")
+]  # fmt: skip
+
+
+def time_of_fit(n: int, how: str) -> float:
+    x, spent = NORMAL.sample(n, np.random.default_rng(n)), []
+    for _ in range(3):
+        start = time.process_time()
+        nosplit.goodness_of_fit_test(x, NORMAL, calibration=how, workers=1)
+        spent.append(1e3 * (time.process_time() - start))
+    return min(spent[1:])
 
 
 def times() -> None:
@@ -207,13 +259,17 @@ def times() -> None:
     for name, n, m, p, _ in CALLS:
         rng = np.random.default_rng([42, n, m, p])
         draw = nulls.ROWS["normal" if p else "mixed table"]
-        x, y = draw(rng, n, p or 4), draw(rng, m, p or 4)
+        x, y, z = (draw(rng, own, p or 4) for own in (n, m or n, n))
         spent = []
         for _ in range(2 if n > 500 else 8):
             start = time.process_time()
-            nosplit.two_sample_test(x, y, workers=1)
+            if m:
+                nosplit.two_sample_test(x, y, workers=1)
+            else:
+                nosplit.k_sample_test([x, y, z], workers=1)
             spent.append(1e3 * (time.process_time() - start))
         found[name] = min(spent[1:])
+    found |= {name: time_of_fit(n, how) for name, n, how, _ in FITS}
     print(json.dumps({"file": inspect.getfile(nosplit), "times": found}))
 
 
@@ -231,7 +287,7 @@ def speed(against: Path, rounds: int) -> bool:
             old = best.setdefault(source, found["times"])
             best[source] = {name: min(ms, old[name]) for name, ms in found["times"].items()}
     slower = []
-    for name, *_, allowed in CALLS:
+    for name, *_, allowed in [*CALLS, *FITS]:
         ours, theirs = (best[source][name] for source in sides)
         slower += [name] if ours > allowed * theirs else []
         said = f"{ours / theirs:.2f} ({ours:.1f} v {theirs:.1f} ms), at most {allowed}"

@@ -48,15 +48,16 @@ SIGNATURES = {
     "column_tests": "x, y, *, alpha=0.05, n_resamples=1999, paired=False, strata=None, "
     "groups=None, series=False, columns=None, exclude=None, nan_policy='auto', names=None, "
     "shuffle=True, rng=0, workers=None",
-    "k_sample_test": "samples, labels=None, *, control=None, follow_up=True, kernels=None, "
-    "method='auto', pairs='auto', calibration='auto', budget=1.0, rng=0, nan_policy='auto', "
-    "scale=None, columns=None, exclude=None, workers=None",
+    "k_sample_test": "samples, labels=None, *, control=None, kernels=None, "
+    "method='auto', pairs='auto', calibration='auto', strata=None, groups=None, series=False, "
+    "columns=None, exclude=None, scale=None, nan_policy='auto', budget=1.0, follow_up=True, rng=0, "
+    "workers=None",
     "classifier_test": "x, y, *, estimator=None, paired=False, strata=None, groups=None, "
     "series=False, folds=5, n_resamples=999, columns=None, exclude=None, nan_policy='auto', "
     "names=None, rng=0",
     "goodness_of_fit_test": "x, score, *, support=None, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='raise', scale=None, "
-    "columns=None, exclude=None, series=False, workers=None, progress=False, device=None",
+    "calibration='auto', groups=None, series=False, columns=None, exclude=None, scale=None, "
+    "nan_policy='raise', budget=1.0, shuffle=True, rng=0, workers=None, device=None",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
     "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
     "columns=None, exclude=None, strata=None, series=False, workers=None, progress=False, "

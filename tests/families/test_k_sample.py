@@ -257,7 +257,8 @@ def test_closed_testing_against_its_definition():
         ),
         ([A, B, C], None, {"series": 50}, "at most the rows of any sample, got blocks of 50"),
         ([A, B, C], None, {"strata": "s"}, "`strata` names a column, 's', but `sample 0`"),
-        ([A, B, C], None, {"calibration": "asymptotic"}, "must be exact"),
+        ([A, B, C], None, {"calibration": "asymptotic"}, "`calibration` exact"),
+        ([A, B, C], None, {"method": "split"}, "`method` neither Split nor Naive"),
         ([A] * 30, None, {}, "435 pairs to compare"),
     ],
 )

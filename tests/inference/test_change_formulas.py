@@ -112,6 +112,9 @@ def test_limits_of_dates_are_whole_days():
         assert figures(fact.words.partition(":")[2]) == pytest.approx(
             np.multiply(100, shares), abs=0.51
         )
+        # The end of the day at the quantile: no more than a day's share of the rows from it.
+        beyond = np.mean(shares)
+        assert min(abs(beyond - share) for share in (0.01, 0.05)) < 1.3 / 90.0
     median = next(fact for fact in facts if fact.what == "median")
     low, high = np.quantile(np.concatenate([x, y]), [0.25, 0.75], method="inverted_cdf")
     moved = (np.median(y) - np.median(x)) / (high - low)

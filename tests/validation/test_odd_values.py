@@ -13,7 +13,7 @@ import pytest
 
 import nosplit
 from nosplit import Exact, InputError, NosplitWarning, goodness_of_fit_test, two_sample_test
-from nosplit._old.sketch.maps import spread_of
+from nosplit.core.feature_map import spread_of
 from nosplit.data.fit_encoding import robust_scale
 from nosplit.kernels.eigenbases import default_eigenbases
 from nosplit.methods.laws import Flips

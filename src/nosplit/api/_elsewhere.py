@@ -11,6 +11,7 @@ from typing import Any
 from nosplit._lazy import elsewhere, is_tensor, tensor_as_array
 from nosplit.api._request import Request
 from nosplit.core.pairings import Sketch
+from nosplit.data.scored import ScoredSample
 from nosplit.inference.columns import ColumnTests
 from nosplit.inference.plan import is_sketched
 from nosplit.inference.result import TestResult
@@ -20,9 +21,12 @@ __all__ = [
     "in_memory",
     "plot",
     "report",
+    "sketch_fit",
     "sketch_samples",
     "takes",
+    "takes_fit",
     "test_columns",
+    "test_fit",
     "test_samples",
     "whole_samples",
 ]
@@ -104,6 +108,26 @@ def sketch_samples(
     from nosplit._old.designs.several import sketch_samples
 
     return sketch_samples(request, rows, encoding, recipe, n_rows)
+
+
+def takes_fit(request: Request) -> bool:
+    """Whether the old house reads the sample or the scores: files and devices."""
+    stored = _is_stored_elsewhere(request.x) or isinstance(request.y, str | PathLike)
+    return stored or request.device is not None
+
+
+def test_fit(request: Request, support: Any) -> TestResult:
+    """Test the fit of a file or of tensors in the old house."""
+    from nosplit._old.api.goodness_of_fit import answer
+
+    return answer(request, support)
+
+
+def sketch_fit(request: Request, sample: ScoredSample) -> TestResult:
+    """Test the fit of many rows in memory by a sketch, in the old house."""
+    from nosplit._old.api.goodness_of_fit import sketch
+
+    return sketch(request, sample)
 
 
 def plot(result: TestResult, **options: Any) -> Any:

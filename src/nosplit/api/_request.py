@@ -202,7 +202,8 @@ class Request:
         picked = (self.options.columns, self.options.exclude)
         return (
             all(value is None for value in (*left, *picked))
-            and self.calibration == AUTO == self.options.nan_policy
+            and self.calibration == AUTO
+            and self.options.nan_policy in (AUTO, "raise")  # which changes no result
             and self.budget == 1.0
         )
 
@@ -210,7 +211,8 @@ class Request:
         """Check that pairs, calibration, method and design go together."""
         if isinstance(self.pairs, Sketch) and self.calibration != ASYMPTOTIC:
             return
-        exact = isinstance(self.calibration, Exact)
+        exact = isinstance(self.calibration, Exact | Wild)
+        how = "wild gives signs to" if isinstance(self.calibration, Wild) else "exact permutes"
         if self.calibration == ASYMPTOTIC and isinstance(self.pairs, Complete):
             raise InputError(
                 '`calibration="asymptotic"` needs pairs with a normal limit, and all pairs have '
@@ -224,7 +226,7 @@ class Request:
             )
         if exact and self.by_pairs:
             raise InputError(
-                f"`calibration` exact permutes all rows, so `pairs` must be all of them, got "
+                f"`calibration` {how} all rows, so `pairs` must be all of them, got "
                 f'{self.pairs!r}. Leave `pairs` out, or use calibration="asymptotic".'
             )
         if self.by_pairs and (

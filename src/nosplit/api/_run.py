@@ -11,6 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from nosplit.api._request import Request
+from nosplit.data.labels import RowLabels
+from nosplit.data.series import about_strata, check_rows
 from nosplit.errors import Caveat
 from nosplit.families.design import Design
 from nosplit.families.paired import PairEstimate
@@ -94,7 +96,10 @@ class Task(ABC):
 
 
 class SampleTask(Task):
-    """Samples in memory whose labels are permuted."""
+    """Samples in memory whose labels are permuted, and labels of their rows."""
+
+    strata: RowLabels | None
+    groups: RowLabels | None
 
     @property
     @abstractmethod
@@ -174,6 +179,16 @@ class SampleTask(Task):
             self.encoding,
         )  # fmt: skip
         return Described(columns, pairs, describe_distance(finding.distance, columns, self.some))
+
+    def check(self) -> list[Caveat]:
+        """Warn if neighbouring rows are alike; a check never changes the test."""
+        if self.request.series is not False or self.groups is not None:
+            return []
+        ends = np.flatnonzero(np.diff(self.pooled.label)) + 1
+        samples = np.split(self.pooled.rows, ends)
+        if self.strata is None:
+            return check_rows(*samples)
+        return check_rows(*map(about_strata, samples, np.split(self.strata.codes, ends)))
 
     def notes(self) -> list[str]:
         """List what was done to the data without being asked for."""

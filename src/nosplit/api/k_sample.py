@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -11,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from nosplit._checks import Seed, check_flags, new_key, resolve
-from nosplit._types import Array, Index
 from nosplit._warn import unwarned
 from nosplit.api import _elsewhere
 from nosplit.api._request import LabelsOfRows, MethodName, NanPolicy, Request, Sample
@@ -19,10 +19,10 @@ from nosplit.api._run import SampleTask, run
 from nosplit.core.pairings import Pairing, Sketch
 from nosplit.data.encoding import Encoding, columns_in
 from nosplit.data.labels import RowLabels
-from nosplit.data.series import about_strata, block_length, check_rows
+from nosplit.data.series import block_length
 from nosplit.data.several import SampledRows, rows_of_samples, rows_with_labels
-from nosplit.errors import Caveat, InputError
-from nosplit.families.design import Design, design_of, plain_design, series_design
+from nosplit.errors import InputError
+from nosplit.families.design import Design, NothingToPermute, design_of, plain_design, series_design
 from nosplit.families.k_sample import Set, compare_pairs
 from nosplit.families.paired import PairEstimate
 from nosplit.families.two_sample import PooledRows
@@ -42,18 +42,11 @@ __all__ = ["SeveralSamples", "k_sample_test"]
 
 # Pairs of samples that are compared at most without a control.
 MAX_PAIRS = 200
-CLOSED_FORMS = (
-    '`pairs` with k_sample_test must be "complete" or "sketch", and `calibration` must be exact: '
-    "labels of all samples are permuted."
-)
 
 
 @dataclass(frozen=True, eq=False)
 class SeveralSamples(SampleTask):
-    """Several samples in memory, or a set of them.
-
-    Labels are those of the rows of all samples; blocks of a series are as long in every set.
-    """
+    """Several samples in memory. Blocks of a series are as long in every set of samples."""
 
     question = K_SAMPLE
     request: Request
@@ -61,75 +54,57 @@ class SeveralSamples(SampleTask):
     strata: RowLabels | None
     groups: RowLabels | None
     block: int | None
-    set: Set
 
     @classmethod
     def of(cls, request: Request) -> SeveralSamples:
         """Read the samples and the labels of their rows."""
-        samples = _elsewhere.whole_samples(request.x, request.y)
-        policy, keywords = request.label_policy, ("strata", "groups")
-        designs = [(own, getattr(request, own)) for own in keywords]
-        labelled = {value: name for name, value in designs if isinstance(value, str)}
-        if request.y is None:
-            data = rows_of_samples(samples, request.options, labelled)
-        else:
-            data = rows_with_labels(samples, request.y, request.options, labelled, policy)
-        strata, groups = (
-            None if own is None else data.labels(own, name, policy) for name, own in designs
+        samples, options = _elsewhere.whole_samples(request.x, request.y), request.options
+        designs, policy = (
+            (("strata", request.strata), ("groups", request.groups)),
+            request.label_policy,
         )
-        block = None if request.series is True else int(request.series)
-        request, every = replace(request, names=data.names), tuple(range(len(data.names)))
-        found = cls(request, data, strata, groups, block, every)
-        return found if block is not None else replace(found, block=block_length(*found.samples))
+        labelled = {own: name for name, own in designs if isinstance(own, str)}
+        if request.y is None:
+            data = rows_of_samples(samples, options, labelled)
+        else:
+            data = rows_with_labels(samples, request.y, options, labelled, policy)
+        strata, groups = (
+            own if own is None else data.labels(own, name, policy) for name, own in designs
+        )
+        block = block_length(*data.samples) if request.series is True else int(request.series)
+        return cls(replace(request, names=data.names), data, strata, groups, block)
 
-    def of_set(self, some: Set, key: int, n_resamples: int | None) -> SeveralSamples:
+    def of_some(self, some: Set, key: int, n_resamples: int | None) -> SeveralSamples:
         """The test of some of the samples, on the same rows and encoding."""
-        rng = np.random.default_rng([key, *some, n_resamples or 0])
-        request = replace(self.request, rng=rng, names=tuple(self.data.names[k] for k in some))
+        rows, rng = np.flatnonzero(np.isin(self.data.label, some)), [key, *some, n_resamples or 0]
+        data, strata, groups = self.data.some(some, rows), self.strata, self.groups
+        request = replace(self.request, rng=np.random.default_rng(rng), names=data.names)
         if n_resamples is not None:
             request = replace(request, calibration=Exact(n_resamples))
-        return replace(self, request=request, set=some)
+        strata, groups = (
+            own if own is None else replace(own, codes=own.codes[rows]) for own in (strata, groups)
+        )
+        return SeveralSamples(request, data, strata, groups, self.block)
 
     # -- rows and design ---------------------------------------------------------------------------
 
     @cached_property
-    def _rows(self) -> Index:
-        """Numbers of the rows of the set."""
-        return np.flatnonzero(np.isin(self.data.label, self.set))
-
-    @cached_property
     def pooled(self) -> PooledRows:
-        """The rows of the set, one sample after the other."""
-        encoding, rows = self.encoding, self.data.rows[self._rows]
-        categorical = () if encoding is None else encoding.categorical
-        owners = range(rows.shape[1]) if encoding is None else encoding.owners
-        label = np.searchsorted(self.set, self.data.label[self._rows])
-        return PooledRows(rows, label, categorical, owners)
-
-    @property
-    def samples(self) -> list[Array]:
-        """The rows of each sample of the set."""
-        return self._split(self.pooled.rows)
-
-    def _split(self, values: Any) -> list[Any]:
-        return np.split(values, np.searchsorted(self.pooled.label, range(1, len(self.set))))
-
-    def _labels(self, labels: RowLabels | None) -> RowLabels | None:
-        return None if labels is None else replace(labels, codes=labels.codes[self._rows])
+        """The rows, one sample after the other."""
+        return PooledRows.of(self.data.rows, self.data.label, self.encoding, False)
 
     @cached_property
     def design(self) -> Design:
         """The atoms that are permuted, and inside which blocks."""
-        request, sizes = self.request, np.bincount(self.pooled.label).tolist()
+        request, sizes = self.request, [*map(len, self.data.samples)]
         if request.series is not False:
             return series_design(sizes, self.block)
         if self.strata is None and self.groups is None:
             return plain_design(sizes, request.rng, MAX_POOLED)
-        strata, groups = self._labels(self.strata), self._labels(self.groups)
-        found = design_of(sizes, strata, groups, request.rng)
+        found = design_of(sizes, self.strata, self.groups, request.rng)
         there = found.counts.any(axis=0)
         if not there.all():
-            raise InputError(
+            raise NothingToPermute(
                 "`samples` must each share a stratum with another sample, but "
                 f"{request.names[int(np.argmin(there))]!r} does not. Leave it out, or use coarser "
                 "`strata`."
@@ -139,8 +114,8 @@ class SeveralSamples(SampleTask):
 
     @property
     def n_rows(self) -> int:
-        """Rows that were given, of all samples of the set."""
-        return self.data.n_rows if len(self.set) == len(self.data.names) else len(self._rows)
+        """Rows that were given, of all samples."""
+        return self.data.n_rows
 
     @property
     def encoding(self) -> Encoding | None:
@@ -157,50 +132,40 @@ class SeveralSamples(SampleTask):
 
     def estimate(self) -> PairEstimate:
         """Refuse closed forms, which several samples do not have."""
-        raise InputError(CLOSED_FORMS)
+        raise InputError(
+            '`pairs` with k_sample_test must be "complete" or "sketch", `calibration` exact, and '
+            "`method` neither Split nor Naive: labels of all samples are permuted."
+        )
 
     def result(self) -> TestResult:
         """Run the test; by sums of cells if there are many rows."""
-        request, sketched = self.request, isinstance(self.request.pairs, Sketch)
-        if request.by_pairs and not sketched:
-            raise InputError(CLOSED_FORMS)
+        request, samples = self.request, self.data.samples
+        sketched = isinstance(request.pairs, Sketch)
         if request.designed and sketched:
             raise InputError(
                 '`pairs="sketch"` of several samples has no `strata`, `groups` or `series`. Leave '
                 "`pairs` out."
             )
-        if sketched or (not request.designed and is_sketched(*map(len, self.samples))):
-            return _elsewhere.sketch_samples(
-                request, self.samples, self.encoding, self.recipe, self.n_rows
-            )
-        return run(self)
+        if not request.by_pairs and not request.designed:
+            sketched = is_sketched(*map(len, samples))
+        if not sketched:
+            return run(self)
+        return _elsewhere.sketch_samples(request, samples, self.encoding, self.recipe, self.n_rows)
 
     # -- description -------------------------------------------------------------------------------
 
     @cached_property
     def some(self) -> SomeColumns:
         """The columns as they came."""
-        places = self._split(self.data.place[self._rows])
-        return SomeColumns(self.data.given, places, self.request.names)
+        return SomeColumns(self.data.given, self.data.split(self.data.place), self.request.names)
 
     def columns(self, evidence: ColumnEvidence, joint: float | None) -> ColumnTable:
         """The table of columns; those that differ, or nearly so, are described."""
-        groups = columns_in(self.encoding, self.pooled.rows.shape[1])
-        rows = self.pooled.rows[self.design.dealt]
-        separations = separations_of_rows(rows, self.dealt, *groups)
-        strata = self._labels(self.strata)
-        codes = None if strata is None else strata.codes
+        rows, groups = self.pooled.rows, columns_in(self.encoding, self.pooled.rows.shape[1])
+        separations = separations_of_rows(rows[self.design.dealt], self.dealt, *groups)
+        codes = None if self.strata is None else self.strata.codes
         change = partial(self.some.change_of_samples, strata=codes)
         return describe_columns(self.names, evidence, joint, separations, change)
-
-    def check(self) -> list[Caveat]:
-        """Warn if neighbouring rows are alike; a check never changes the test."""
-        strata = self._labels(self.strata)
-        if self.request.series is not False or self.groups is not None:
-            return []
-        if strata is None:
-            return check_rows(*self.samples)
-        return check_rows(*map(about_strata, self.samples, self._split(strata.codes)))
 
 
 def k_sample_test(
@@ -292,33 +257,26 @@ def k_sample_test(
     )  # fmt: skip
     task = SeveralSamples.of(request)
     names = task.data.names
-    first = (
-        None
-        if control is None
-        else resolve(str(control), {n: k for k, n in enumerate(names)}, "control")
-    )
+    known = {name: k for k, name in enumerate(names)}
+    first = None if control is None else resolve(str(control), known, "control")
     compared = _pairs(len(names), first) if follow_up else []
-    overall = task.result()
+    overall, every = task.result(), tuple(range(len(names)))
     key = new_key(request.rng)
 
     def test(some: Set, n_resamples: int | None) -> TestResult | None:
-        """Test whether some samples are alike; None if no rows of theirs may be permuted."""
-        if some == task.set:
+        if some == every:
             return overall
-        own = task.of_set(some, key, n_resamples)
-        with unwarned():
-            try:
-                own.design  # noqa: B018
-            except InputError:
-                return None
+        own = task.of_some(some, key, n_resamples)
+        with unwarned(), suppress(NothingToPermute):
             return own.result()
+        return None
 
-    exactly = isinstance(request.calibration, Exact)
     sets = [tuple(sorted(pair)) for pair in compared]
+    exactly = isinstance(request.calibration, Exact)
     results, adjusted, how = compare_pairs(sets, len(names), first, test, exactly)
     found = (
-        SampleComparison(names[a], names[b], 1.0 if own is None else own.pvalue, q, own)
-        for (a, b), own, q in zip(compared, results, adjusted, strict=True)
+        SampleComparison(names[a], names[b], 1.0 if own is None else own.pvalue, p, own)
+        for (a, b), own, p in zip(compared, results, adjusted, strict=True)
     )
     return KSampleResult(overall, tuple(found), how, None if first is None else names[first])
 

@@ -26,7 +26,7 @@ from nosplit.core.pairings import Pairing
 from nosplit.data.encoding import columns_in
 from nosplit.data.labels import RowLabels, labels_of_both, named_in
 from nosplit.data.samples import Samples, two_samples
-from nosplit.data.series import about_strata, block_length, check_rows, checked_rows
+from nosplit.data.series import block_length, check_rows, checked_rows
 from nosplit.errors import Caveat
 from nosplit.families.design import Design, design_of, paired_design, plain_design, series_design
 from nosplit.families.paired import PairEstimate, estimate_pairs
@@ -95,12 +95,9 @@ class TwoSamples(SampleTask):
         """The rows of x, then of y, all finite."""
         for rows, name in ((self.x, "x"), (self.y, "y")):
             check_finite(rows, name, "; nan_policy='omit' leaves out rows with nan")
-        encoding = self.samples.encoding
-        rows = np.concatenate([self.x, self.y]).astype(np.float64, copy=False)
-        categorical = () if encoding is None else encoding.categorical
-        owners = range(rows.shape[1]) if encoding is None else encoding.owners
         label = np.repeat([0, 1], [len(self.x), len(self.y)])
-        return PooledRows(rows, label, categorical, owners, self.request.paired)
+        rows = np.concatenate([self.x, self.y])
+        return PooledRows.of(rows, label, self.encoding, self.request.paired)
 
     @cached_property
     def design(self) -> Design:
@@ -179,15 +176,10 @@ class TwoSamples(SampleTask):
 
     def check(self) -> list[Caveat]:
         """Warn if neighbouring rows are alike; a check never changes the test."""
-        if self.request.series is not False or self.groups is not None:
-            return []
-        if self.request.paired:  # pairs may share what comes and goes
-            some = np.array(checked_rows(len(self.x)))
-            return check_rows(self.x[some] - self.y[some])
-        if self.strata is None:
-            return check_rows(self.x, self.y)
-        codes = np.split(self.strata.codes, [len(self.x)])
-        return check_rows(about_strata(self.x, codes[0]), about_strata(self.y, codes[1]))
+        if not self.request.paired or self.request.series is not False:
+            return super().check()
+        some = np.array(checked_rows(len(self.x)))  # pairs may share what comes and goes
+        return check_rows(self.x[some] - self.y[some])
 
 
 def two_sample_test(

@@ -6,11 +6,12 @@ cell. A draw permutes labels of atoms inside blocks, or draws a sign for each. D
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import factorial, inf, lgamma, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,16 @@ RARE = 8
 MAX_KEPT = 1 << 26
 # Blocks, or signs, of which all permutations may be listed.
 MAX_BLOCKS_LISTED, MAX_SIGNS_LISTED = 64, 24
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """Weights that are made again whenever they are needed."""
+
+    make: Callable[[], Iterator[Weights]]
+
+    def __iter__(self) -> Iterator[Weights]:
+        return self.make()
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +171,12 @@ class Exchange:
         lists = [np.array(list(_arrangements(own))) for own in blocks]
         at = np.indices([len(own) for own in lists]).reshape(len(lists), -1)
         parts = [own[i] for own, i in zip(lists, at, strict=True)]
-        return self._weights_of(np.concatenate(parts, axis=1))
+        label = np.concatenate(parts, axis=1)
+        return self._weights_of(self._renamed(label) if len(self.share) > 1 else label)
 
-    def _weights_of(self, label: Index) -> Weights:
+    def _weights_of(self, label: NDArray[Any]) -> Weights:
         """Weights of labels, (draws, contrasts, A)."""
         which = range(len(self.share))
-        label = self._renamed(label) if len(which) > 1 else label
         weights = np.stack([label == g for g in which], axis=1).astype(np.float32)
         return 2.0 * weights - 1.0 if self.even else weights
 
@@ -179,12 +190,10 @@ class Exchange:
         """Number of draws, the data among them."""
         return self.n_resamples + 1 if self._every is None else len(self._every)
 
-    def _renamed(self, label: Index) -> Index:
+    def _renamed(self, label: NDArray[Any]) -> Index:
         """Name labels that are alike by a hash of their atoms: the same division ties exactly."""
-        rng = np.random.Generator(
-            np.random.Philox(key=np.array([self.key, self.n_atoms], np.uint64))
-        )
-        marks = rng.integers(0, 1 << 32, self.n_atoms).astype(np.float64)
+        # Draws have the keys of multiples of 512.
+        marks = self._generator(1).integers(0, 1 << 32, self.n_atoms).astype(np.float64)
         names = np.tile(np.arange(len(self.share)), (len(label), 1))
         for alike in self._alike:
             sums = np.stack([(label == g) @ marks for g in alike], axis=1).astype(np.uint64)
@@ -192,23 +201,29 @@ class Exchange:
             names[:, alike] = alike[order.argsort(axis=1)]
         return np.asarray(np.take_along_axis(names, label, axis=1))
 
-    @property
+    @cached_property
     def chunks(self) -> Iterable[Weights]:
         """Weights of all atoms under all draws, (draws, contrasts, A), some draws at a time."""
-        several = len(self.share) if len(self.share) > 1 else 0
-        return self.drawn() if several * self._labels.size > MAX_KEPT else self._kept
-
-    @cached_property
-    def _kept(self) -> list[Weights]:
+        contrasts = len(self.share)
+        if contrasts > 1 and contrasts * self._labels.size > MAX_KEPT:
+            return _Again(self.drawn)
         return list(self.drawn())
 
     @cached_property
     def _labels(self) -> NDArray[np.int16]:
-        """Several labels of all atoms under all draws, (F, A); empty otherwise."""
-        if len(self.share) == 1:
-            return np.zeros((0, 0), np.int16)
-        parts = (self._weights(first, n) for first, n in self._counted())
-        return np.concatenate([part.argmax(axis=1).astype(np.int16) for part in parts])
+        """Several labels of all atoms under all draws, (F, A)."""
+        assert self.label is not None
+        if self._every is not None:
+            return np.asarray(self._every.argmax(axis=1), np.int16)
+        found = np.tile(self.label.astype(np.int16), (self.n_draws, 1))
+        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
+            rng, own = self._generator(first), found[first : first + DRAWS_AT_ONCE]
+            for a, b in zip(self.starts[:-1], self.starts[1:], strict=True):
+                own[:, a:b] = rng.permuted(own[:, a:b], axis=1)
+            if first == 0:
+                own[0] = self.label
+            own[:] = self._renamed(own)
+        return found
 
     def part(self, g: int, atoms: range) -> Weights:
         """Weights of some atoms in a contrast under all draws, (F, a)."""
@@ -229,27 +244,25 @@ class Exchange:
         marked = (np.nonzero(own[:, 0] == 1 - rare)[1] for own in self.drawn())
         return rare, np.concatenate([own.reshape(-1, counts[rare]) for own in marked])
 
-    def _counted(self) -> Iterator[tuple[int, int]]:
-        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
-            yield first, min(DRAWS_AT_ONCE, self.n_draws - first)
-
     def drawn(self) -> Iterator[Weights]:
         """Yield the weights of all atoms as `chunks` has them, without keeping them."""
-        if len(self.share) == 1:
-            for first, count in self._counted():
-                yield self._weights(first, count)
-            return
-        step = max(1, min(DRAWS_AT_ONCE, MAX_KEPT // (4 * len(self.share) * self.n_atoms)))
-        for first in range(0, len(self._labels), step):
-            own = self._labels[first : first + step]
-            yield np.stack([own == g for g in range(len(self.share))], axis=1).astype(np.float32)
+        most = DRAWS_AT_ONCE
+        if len(self.share) > 1:
+            most = max(1, min(most, MAX_KEPT // (4 * len(self.share) * self.n_atoms)))
+        for first in range(0, self.n_draws, most):
+            yield self._weights(first, min(most, self.n_draws - first))
+
+    def _generator(self, first: int) -> np.random.Generator:
+        key = np.array([self.key, first], np.uint64)
+        return np.random.Generator(np.random.Philox(key=key))
 
     def _weights(self, first: int, count: int) -> Weights:
         """Weights under some draws, (count, contrasts, A); `first` is a multiple of 512."""
         if self._every is not None:
             return self._every[first : first + count]
-        key = np.array([self.key, first], np.uint64)
-        rng = np.random.Generator(np.random.Philox(key=key))
+        if len(self.share) > 1:
+            return self._weights_of(self._labels[first : first + count])
+        rng = self._generator(first)
         if self.label is None:
             weights = _signs(rng, count, self.n_atoms)
             observed = np.ones((1, 1, self.n_atoms), np.float32)
@@ -262,24 +275,19 @@ class Exchange:
 
     def _labelled(self, rng: np.random.Generator, count: int) -> Weights:
         assert self.label is not None
-        if len(self.share) == 1:
-            from nosplit.backend.numba.dealing import chosen_inside
+        from nosplit.backend.numba.dealing import chosen_inside
 
-            # The rarer label is drawn, and marked.
-            rare = int(self.counts[:, 1].sum() < self.counts[:, 0].sum())
-            own = np.ascontiguousarray(self.counts[:, rare])
-            marked = np.zeros((count, self.n_atoms), np.float32)
-            chosen_inside(rng.random((count, int(own.sum()))), self.starts, own, len(own), marked)
-            if rare:
-                np.subtract(1.0, marked, out=marked)
-            if self.even:
-                marked *= 2.0
-                marked -= 1.0
-            return marked[:, None]
-        label = np.tile(self.label, (count, 1))
-        for a, b in zip(self.starts[:-1], self.starts[1:], strict=True):
-            label[:, a:b] = rng.permuted(label[:, a:b], axis=1)
-        return self._weights_of(label)
+        # The rarer label is drawn, and marked.
+        rare = int(self.counts[:, 1].sum() < self.counts[:, 0].sum())
+        own = np.ascontiguousarray(self.counts[:, rare])
+        marked = np.zeros((count, self.n_atoms), np.float32)
+        chosen_inside(rng.random((count, int(own.sum()))), self.starts, own, len(own), marked)
+        if rare:
+            np.subtract(1.0, marked, out=marked)
+        if self.even:
+            marked *= 2.0
+            marked -= 1.0
+        return marked[:, None]
 
 
 def _signs(rng: np.random.Generator, count: int, n: int) -> Weights:

@@ -13,14 +13,17 @@ import numpy as np
 
 from nosplit._types import Array
 from nosplit.core.bins import RankedColumns, normal_scores
+from nosplit.errors import InputError
 from nosplit.kernels.frequencies import Frequencies
 from nosplit.kernels.orders import sorted_columns
 
 __all__ = [
+    "STEP",
     "ColumnPairs",
     "pairs_of_columns",
     "radii",
     "shuffled",
+    "spread_of",
     "wave_values",
 ]
 
@@ -33,6 +36,10 @@ MAX_PRODUCTS, MAX_PAIR_COLUMNS = 1024, 20
 N_REFERENCE = 32
 # Steps of one in which distances are counted: exact sums, in any order of the columns.
 STEPS = float(1 << 20)
+# Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
+STEP = 1 << 20
+# A spread below which there is no number of spreads to a unit.
+SMALLEST = 1e-300
 
 
 def shuffled(scores: Array, key: int) -> Array:
@@ -118,3 +125,18 @@ def wave_values(rows: Array, drawn: Frequencies) -> Array:
         turns = turns + parts.astype(np.float64) / 2.0**32
     angle, root = 2.0 * np.pi * turns, np.sqrt(drawn.weights)
     return np.concatenate([root * np.cos(angle), root * np.sin(angle)], axis=1)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # found in the spread
+def spread_of(column: Array) -> tuple[float, float]:
+    """Median and spread; the spread is 1 for a column that does not vary, or by next to nothing."""
+    low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
+    spread = (high - low) / 1.349
+    if not spread > 1e-9 * np.std(column):
+        spread = np.std(column)
+    if not np.isfinite(spread):
+        raise InputError(
+            "`x` and `y` must be below about 1e150 in size, got values whose spread overflows. "
+            "Rescale the data first."
+        )
+    return float(middle), float(spread) if spread > SMALLEST else 1.0

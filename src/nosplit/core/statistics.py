@@ -14,7 +14,7 @@ from nosplit.core.forms import Bins, Features, Form, Scores
 from nosplit.core.gram import Gram
 from nosplit.errors import NonFiniteError
 
-__all__ = ["Forms", "Statistics", "statistics"]
+__all__ = ["Forms", "Statistics", "centred_statistics", "statistics"]
 
 Forms = Mapping[str, Form | list[Form]]
 
@@ -97,20 +97,37 @@ def statistics(exchange: Exchange, forms: Forms) -> dict[str, Statistics]:
 
 
 def _statistics_of(exchange: Exchange, form: Form) -> Statistics:
-    raw = form.under(exchange)
+    # Linear statistics, and pairs of signs, have a mean of 0.
+    known = isinstance(form, Scores) or (isinstance(form, Gram) and exchange.label is None)
+    owner = getattr(form, "owner", NO_OWNER)
+    shaped = isinstance(form, Bins) or (isinstance(form, Features) and len(form.owner) > 0)
+    contrasts = len(exchange.share) if isinstance(form, Scores) else 1
+    return centred_statistics(
+        form.under(exchange), owner=owner, centred=known, shaped=shaped, contrasts=contrasts
+    )
+
+
+def centred_statistics(
+    raw: Array,
+    *,
+    owner: Index = NO_OWNER,
+    centred: bool = False,
+    shaped: bool = False,
+    contrasts: int = 1,
+) -> Statistics:
+    """Subtract from statistics under all draws, (F, s), their mean, unless they are centred.
+
+    Those that are `shaped` have shapes of gamma laws with their mean and variance.
+    """
     largest = max(raw.max(initial=0.0), -raw.min(initial=0.0))
     if not largest < LARGEST / len(raw):  # nor is nan
         raise NonFiniteError(NOT_FINITE)
-    # Linear statistics, and pairs of signs, have a mean of 0.
-    centred = isinstance(form, Scores) or (isinstance(form, Gram) and exchange.label is None)
     mean = np.zeros(raw.shape[1]) if centred else raw.mean(axis=0)
-    contrasts = len(exchange.share) if isinstance(form, Scores) else 1
-    owner = getattr(form, "owner", NO_OWNER)
     found = Statistics(np.subtract(raw, mean, out=raw), owner=owner, contrasts=contrasts)
     constant = found.spread <= np.maximum(CONSTANT * np.abs(mean), SMALLEST)
     if constant.any():
         found = replace(found, tau=np.where(constant, 0.0, found.tau))
-    if isinstance(form, Bins) or (isinstance(form, Features) and len(form.owner)):
+    if shaped:
         return replace(found, shapes=(mean / np.where(constant, 1.0, found.spread)) ** 2)
     return found
 

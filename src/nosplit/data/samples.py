@@ -16,19 +16,22 @@ from nosplit._checks import (
     check_sample,
     constant_and_equal,
 )
-from nosplit._types import Index
+from nosplit._types import Array, Index
 from nosplit.data.encoding import Encoding, Mask
-from nosplit.data.fit_encoding import Read, read_two
-from nosplit.data.frames import as_frame, is_table
-from nosplit.data.options import Options
+from nosplit.data.fit_encoding import Read, read_one, read_two, robust_scale
+from nosplit.data.frames import NUMBER, as_frame, is_table
+from nosplit.data.options import NONE, ROBUST, Options
 from nosplit.errors import InputError
 from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
 
 __all__ = [
+    "Sample",
     "Samples",
     "check_as_many",
     "check_samples",
     "count_out",
+    "one_sample",
+    "standardised",
     "two_samples",
 ]
 
@@ -172,3 +175,59 @@ def check_samples(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any
     if all_equal(x, x[0]) and all_equal(y, x[0]):
         raise constant_and_equal(float(np.abs(x[0]).max()))
     return x, y
+
+
+# -- one sample ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One sample of numbers, in the units of the data.
+
+    Attributes
+    ----------
+    x : array
+        The rows.
+    kept : array of bool, or None
+        Which rows of what was given they are; None for all.
+    encoding : Encoding or None
+        As in `Samples`; not scaled.
+    scaled : bool
+        Whether a scale was asked for.
+    """
+
+    x: Any
+    kept: Mask | None = None
+    encoding: Encoding | None = None
+    scaled: bool = False
+
+    @property
+    def left_out(self) -> int:
+        """Rows left out because something was missing."""
+        return 0 if self.kept is None else count_out([self.kept])
+
+
+def one_sample(x: Any, options: Options) -> Sample:
+    """A sample of numbers to be compared with a model; an array without options as it came."""
+    if options.idle and not is_table(x):
+        return Sample(x)
+    if options.nan_policy == "indicate":
+        raise InputError(
+            "`nan_policy` must be 'raise' or 'omit' here, got 'indicate': a model of numbers says "
+            "nothing about missing ones."
+        )
+    read = read_one(as_frame(x, "x"), replace(options, scale=NONE))
+    for name, kind in zip(read.names, read.kinds, strict=True):
+        if kind != NUMBER:
+            raise InputError(
+                f"column {name!r} of `x` must hold numbers, as the model does, got {kind}. "
+                f"Convert it, or leave it out with exclude=[{name!r}]."
+            )
+    encoding = read.encoding()
+    return Sample(read.rows(encoding)[0], read.kept[0], encoding, options.scale == ROBUST)
+
+
+def standardised(x: Array) -> tuple[Array, Array]:
+    """Medians and spreads of the columns of x."""
+    pairs = np.array([robust_scale(column) for column in x.T])
+    return pairs[:, 0], pairs[:, 1]

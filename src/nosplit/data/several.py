@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class SampledRows:
         Number of each row among those that were given.
     encoding : Encoding or None
         How tables became rows; None for arrays as they came.
+    n_rows : int
+        Number of rows that were given.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,7 @@ class SampledRows:
     kept: Sequence[Mask]
     place: Index
     encoding: Encoding | None
+    n_rows: int
 
     def __post_init__(self) -> None:
         for name, n in zip(self.names, np.bincount(self.label).tolist(), strict=True):
@@ -58,9 +61,24 @@ class SampledRows:
                 raise InputError(f"`samples` must have at least 2 rows each, got {n} in {name!r}.")
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows that were given."""
-        return sum(map(len, self.kept))
+    def samples(self) -> list[Array]:
+        """The rows of each sample."""
+        return self.split(self.rows)
+
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
+        """Split values of the rows by sample."""
+        return np.split(values, np.searchsorted(self.label, range(1, len(self.names))))
+
+    def some(self, samples: Sequence[int], rows: Index) -> SampledRows:
+        """Some of the samples, of which the rows have these numbers."""
+        return replace(
+            self,
+            names=tuple(self.names[k] for k in samples),
+            rows=self.rows[rows],
+            label=np.searchsorted(samples, self.label[rows]),
+            place=self.place[rows],
+            n_rows=len(rows),
+        )
 
     def labels(self, labels: Any, keyword: str, policy: str) -> RowLabels:
         """Read strata or groups of the rows: a column, or sequences as the samples were given."""
@@ -90,9 +108,9 @@ def rows_of_samples(samples: Any, options: Options, labelled: Mapping[str, str])
     names, values = tuple(map(str, known)), [*known.values()]
     parts, kept, encoding = _numbers(values, [*map(_called, names)], options, labelled)
     label = np.repeat(np.arange(len(parts)), [*map(len, parts)])
-    rows = np.concatenate(parts).astype(np.float64, copy=False)
+    rows, n_rows = np.concatenate(parts).astype(np.float64, copy=False), sum(map(len, kept))
     place = np.flatnonzero(np.concatenate(kept))
-    return SampledRows(names, rows, label, values, kept, place, encoding)
+    return SampledRows(names, rows, label, values, kept, place, encoding, n_rows)
 
 
 def rows_with_labels(
@@ -107,8 +125,9 @@ def rows_with_labels(
         raise InputError(f"`labels` must name at least 2 samples, got only {names[0]!r}.")
     order = np.argsort(found.codes, kind="stable")
     order = order[np.count_nonzero(found.codes < 0) :]
-    numbers, place = numbers[order].astype(np.float64, copy=False), np.flatnonzero(kept)[order]
-    return SampledRows(names, numbers, found.codes[order], [rows], [kept], place, encoding)
+    label, numbers = found.codes[order], numbers[order].astype(np.float64, copy=False)
+    place = np.flatnonzero(kept)[order]
+    return SampledRows(names, numbers, label, [rows], [kept], place, encoding, len(kept))
 
 
 def _called(name: str) -> str:

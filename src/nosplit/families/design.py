@@ -7,7 +7,7 @@ null hypothesis all permutations of the labels inside a block are equally likely
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,25 +18,34 @@ from numpy.typing import NDArray
 from nosplit._text import conjoined, listed
 from nosplit._types import Array, Index
 from nosplit.core.exchange import Exchange, labels, signs
+from nosplit.core.gram import Gram
 from nosplit.data.groups import MatchedGroups, match_groups
 from nosplit.data.labels import RowLabels
-from nosplit.data.series import block_labels
+from nosplit.data.series import block_labels, block_length
 from nosplit.errors import InputError
 from nosplit.inference.questions import Exchanged
 
 __all__ = [
     "Design",
+    "NothingToPermute",
     "Units",
     "design_of",
     "exchange_of",
     "paired_design",
     "plain_design",
     "series_design",
+    "signed_design",
 ]
 
 # Rows of each sample up to which labels of all rows are permuted. Beyond, rows of samples of one
 # size are paired at random and swapped, which takes a quarter of the products.
 MAX_LABELLED = 50
+# Rows of atoms whose kernel values are made at once: a tile of a few megabytes for each kernel.
+MAX_ROWS_AT_ONCE = 1024
+
+
+class NothingToPermute(InputError):
+    """No rows of two samples may be permuted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +199,9 @@ def _of_groups(
     group = np.maximum(keys.group, 0)
     matched = match_groups(keys.label, group, stratum, keys.kept, rng)
     if not matched.kept.any():
-        raise InputError(_no_groups(keys.there(keys.group, len(groups.names), keys.kept), strata))
+        raise NothingToPermute(
+            _no_groups(keys.there(keys.group, len(groups.names), keys.kept), strata)
+        )
     unit, starts, counts = _numbered_units(matched.block, keys.label, keys.group, matched.kept)
     said = _said_of_groups(keys, matched, strata, groups)
     kind = "groups" if strata is None else "strata"
@@ -224,12 +235,12 @@ def _in_both(keys: _Keys, code: Index, labels: RowLabels) -> tuple[NDArray[np.bo
     there = keys.there(code, len(labels.names), keys.kept)
     both = np.count_nonzero(there, axis=0) > 1
     if not both.any() and keys.several:
-        raise InputError(
+        raise NothingToPermute(
             "`strata` must have rows of two samples or more in at least one stratum, but every "
             "stratum has rows of one sample only."
         )
     if not both.any():
-        raise InputError(
+        raise NothingToPermute(
             "`strata` must have rows of both samples in at least one stratum, but x has only "
             f"{listed(labels.said(there[0]))} and y only {listed(labels.said(there[1]))}."
         )
@@ -352,6 +363,77 @@ class Units:
             return np.asarray(values[self.row[::2]] - values[self.row[1::2]])
         weighted = values[self.row] * self.coef[:, None]
         return np.asarray(np.add.reduceat(weighted, self.start[:-1], axis=0))
+
+    def gram(self, d: int, tile_of_rows: Callable[[slice, slice], Array]) -> Gram:
+        """Make the form of d kernels on atoms from tiles of their rows, in the order of `row`."""
+        if self.single:
+            return Gram(self.n, d, lambda a, b: tile_of_rows(*map(_as_slice, (a, b))))
+
+        def tile(a: range, b: range) -> Array:
+            found = np.empty((d, len(a), len(b)))
+            for i in self._pieces(a):
+                for j in self._pieces(b):
+                    left, right = (slice(self.start[r.start], self.start[r.stop]) for r in (i, j))
+                    K = tile_of_rows(left, right)
+                    K *= self.coef[left][:, None] * self.coef[right]
+                    K = np.add.reduceat(K, self.start[i.start : i.stop] - left.start, axis=1)
+                    K = np.add.reduceat(K, self.start[j.start : j.stop] - right.start, axis=2)
+                    found[:, _as_slice(i, a.start), _as_slice(j, b.start)] = K
+            return found
+
+        return Gram(self.n, d, tile)
+
+    def _pieces(self, atoms: range) -> list[range]:
+        """Atoms of few rows together, some after others: values of their rows fit the memory."""
+        rows = int(self.start[atoms.stop] - self.start[atoms.start])
+        step = max(1, MAX_ROWS_AT_ONCE * len(atoms) // max(rows, 1))
+        return [range(i, min(i + step, atoms.stop)) for i in range(atoms.start, atoms.stop, step)]
+
+
+def _as_slice(atoms: range, first: int = 0) -> slice:
+    return slice(atoms.start - first, atoms.stop - first)
+
+
+def signed_design(
+    x: Array, groups: RowLabels | None, series: bool | int, name: str = ""
+) -> tuple[Units, Exchanged | None]:
+    """Make the units of rows that have a random sign each, and describe them if they are no rows.
+
+    Units are groups, called by the `name` of their column, or blocks of consecutive rows of a
+    series: the sums of their rows, whatever their sizes.
+    """
+    n = len(x)
+    if groups is not None:
+        units = _sums_of(groups.codes)
+        said = _number_of(units.n, "group has a random sign", "groups have random signs")
+        return units, Exchanged("groups", said, "groups", units.n, name)
+    if series is False:
+        return _sums_of(np.arange(n)), None
+    length = block_length(x) if series is True else int(series)
+    if length is None:
+        said = "no block of rows is longer than the dependence between rows"
+        return _sums_of(np.zeros(n, np.int64)), Exchanged("series", said, "blocks")
+    if n // length < 2:
+        raise InputError(
+            f"`series` must be at most half the number of rows, got blocks of {length:,} rows for "
+            f"{n:,} rows."
+        )
+    units = _sums_of(block_labels((n,), length))
+    said = f"blocks of {length:,} rows have random signs ({units.n:,} blocks)"
+    left = n - len(units.row)
+    said += f"; {left:,} rows beyond the last whole block left out" if left else ""
+    return units, Exchanged("series", said, "blocks", length)
+
+
+def _sums_of(label: Index) -> Units:
+    """Make atoms of the sums of rows with the same label; those labelled -1 are left out.
+
+    Sums are over the root of the mean number of rows, so that they vary as single rows do.
+    """
+    (row,) = np.nonzero(label >= 0)
+    row = row[np.argsort(label[row], kind="stable")]
+    new = np.flatnonzero(np.diff(label[row], prepend=-1))
+    return Units(row, np.full(len(row), np.sqrt(len(new) / len(row))), np.append(new, len(row)))
 
 
 def plain_design(

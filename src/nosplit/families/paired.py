@@ -51,6 +51,7 @@ __all__ = [
     "PairEstimate",
     "Paired",
     "check_equal_sizes",
+    "estimate",
     "estimate_pairs",
     "fit_bank",
     "paired_units",
@@ -131,34 +132,65 @@ def estimate_pairs(
     progress : bool
         Show a progress bar on the terminal.
     """
-    if isinstance(pairing, Complete):
-        raise InputError(
-            '`pairs="complete"` has no normal limit, so calibration="asymptotic" would be wrong. '
-            f'Use calibration="exact", or a window such as pairs={safe_window(len(x))}.'
-        )
     recipe = kernels if isinstance(kernels, Recipe) else as_recipe(kernels)
     with naming(x=x, y=y):
         units = paired_units(x, y, recipe, rng, paired=paired)
         if isinstance(pairing, Blocks):  # tiles take a distance that is nan for a large one
             check_finite(x, "x")
             check_finite(y, "y")
-        parts = split_at(method, len(x))
-        with progress_bar(progress, sum(pairing.n_pairs(len(part)) for part in parts)) as step:
-            moments = [units.part(part).total(pairing, workers, step) for part in parts]
-        found = closed_form(method or OST(), moments)
+        used = units_in_pairs(pairing, len(x))
+        return estimate(
+            units, pairing, method, sizes=(used, used), default=recipe.default, workers=workers,
+            progress=progress,
+        )  # fmt: skip
+
+
+def estimate(
+    units: Any,
+    pairing: Pairing,
+    method: Method | None,
+    *,
+    sizes: tuple[int, ...],
+    default: bool,
+    workers: int | None = None,
+    progress: bool = False,
+) -> PairEstimate:
+    """Apply the closed form of a method to pairs of the units of a family.
+
+    Parameters
+    ----------
+    units : Paired or the units of another family
+        `n_units`, a `bank` of kernels, some units as `part(range)`, and the moments of all pairs
+        as `total(pairing, workers, step)`.
+    pairing, method, workers, progress
+        As in `estimate_pairs`.
+    sizes : tuple of int
+        Rows of each sample that are in pairs.
+    default : bool
+        Whether no kernels were named.
+    """
+    n = units.n_units
+    if isinstance(pairing, Complete):
+        raise InputError(
+            '`pairs="complete"` has no normal limit, so calibration="asymptotic" would be wrong. '
+            f'Use calibration="exact", or a window such as pairs={safe_window(n)}.'
+        )
+    parts = split_at(method, n)
+    with progress_bar(progress, sum(pairing.n_pairs(len(part)) for part in parts)) as step:
+        moments = [units.part(part).total(pairing, workers, step) for part in parts]
+    found = closed_form(method or OST(), moments)
     tau, cov, caveats = found.total.tau, found.total.cov, list(found.caveats)
     selection, d = found.selection, len(tau)
     if np.any(cov):  # else there is no evidence, and nothing is approximated
-        caveats += unsafe(pairing, len(x), pairing.n_pairs(len(x)), d, REMEDY)
+        caveats += unsafe(pairing, n, pairing.n_pairs(n), d, REMEDY)
         if len(parts) > 1 and not caveats:
             caveats += small_test_part(pairing, len(parts[1]))
     caveats += too_alike(tau, float(selection.log_pvalue))
-    if recipe.default:  # nobody can drop one of two kernels that nobody named
+    if default:  # nobody can drop one of two kernels that nobody named
         caveats = [caveat for caveat in caveats if caveat[0] is not NearCopyWarning]
-    used = units_in_pairs(pairing, len(x))
     return PairEstimate(
-        selection, tau, cov, units.bank.kernels, pairing_name(pairing), len(x), found.total.n,
-        (used, used), tuple(caveats),
+        selection, tau, cov, tuple(units.bank.kernels), pairing_name(pairing), n, found.total.n,
+        sizes, tuple(caveats),
     )  # fmt: skip
 
 

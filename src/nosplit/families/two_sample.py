@@ -19,6 +19,7 @@ from nosplit.core.feature_map import pairs_of_columns, radii, shuffled, wave_val
 from nosplit.core.forms import Bins, Features, Form, Scores, flattened
 from nosplit.core.gram import Gram
 from nosplit.core.statistics import Statistics, statistics
+from nosplit.data.encoding import Encoding
 from nosplit.errors import InputError
 from nosplit.families.design import Design, Units, exchange_of
 from nosplit.inference.evidence import conclude, conclude_by
@@ -71,6 +72,14 @@ class PooledRows:
     categorical: Sequence[int]
     owners: Sequence[int]
     paired: bool = False
+
+    @classmethod
+    def of(cls, rows: Array, label: Index, encoding: Encoding | None, paired: bool) -> PooledRows:
+        """Pool rows that an encoding made; None for arrays as they came."""
+        rows = rows.astype(np.float64, copy=False)
+        if encoding is None:
+            return cls(rows, label, (), range(rows.shape[1]), paired)
+        return cls(rows, label, encoding.categorical, encoding.owners, paired)
 
     @property
     def numeric(self) -> Index:
@@ -344,16 +353,10 @@ def kernel_gram(units: Units, rows: Array, kernels: Sequence[Kernel]) -> Gram:
     if units.differences:
         return Gram(units.n, len(bank), partial(_tile_of_differences, bank, own, centre))
 
-    def tile(a: range, b: range) -> Array:
-        left, right = (slice(units.start[r.start], units.start[r.stop]) for r in (a, b))
-        K = _tile_of_rows(bank, own[left], own[right], centre, origin)
-        if units.single:
-            return K
-        K *= units.coef[left][:, None] * units.coef[right]
-        K = np.add.reduceat(K, units.start[a.start : a.stop] - left.start, axis=1)
-        return np.asarray(np.add.reduceat(K, units.start[b.start : b.stop] - right.start, axis=2))
+    def tile(left: slice, right: slice) -> Array:
+        return _tile_of_rows(bank, own[left], own[right], centre, origin)
 
-    return Gram(units.n, len(bank), tile)
+    return units.gram(len(bank), tile)
 
 
 def _tile_of_rows(

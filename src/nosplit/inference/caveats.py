@@ -24,11 +24,15 @@ from nosplit.methods.whitening import Whitening
 __all__ = [
     "EXACTLY",
     "dropped",
+    "few_effective_rows",
     "few_pairs",
+    "few_signs",
+    "few_stein_pairs",
     "fewest_pairs",
     "issued",
     "kernel_numbers",
     "near_copies",
+    "safe_signs",
     "safe_window",
     "small_test_part",
     "smallest_safe_pairs",
@@ -39,6 +43,14 @@ __all__ = [
 
 # What to do if the normal approximation is poor.
 EXACTLY = "calibration='exact'"
+# Pairs a kernel from which the closed form is called safe for Stein values. They are skewed, those
+# of two samples are not: more are needed than there (docs/measured/goodness_of_fit.md).
+SMALLEST_STEIN_PAIRS = 500
+SIMULATED = "A model that can be sampled gives an exact test."
+# Units from which the level of the wild bootstrap is called safe: for one kernel or two; for more
+# of them, with so many columns, one more for each further column, and at the most
+# (docs/measured/goodness_of_fit.md).
+FEW_KERNELS, SMALLEST_WILD, FEW_COLUMNS, SEVERAL_KERNELS, MOST_WILD = 2, 20, 10, 50, 100
 
 
 def safe_window(n_units: int) -> int:
@@ -172,3 +184,60 @@ def too_alike(tau: Array, log_pvalue: float) -> list[Caveat]:
 def kernel_numbers(which: NDArray[np.bool_]) -> str:
     """List the numbers of some kernels."""
     return ", ".join(str(i) for i in np.flatnonzero(which))
+
+
+# -- goodness of fit -------------------------------------------------------------------------------
+
+
+def _smallest_effective_rows(n: int) -> float:
+    """Effective rows from which n rows are trusted with random signs, or the closed form.
+
+    Normal rows are as good as n / 2; the level is .09 at n / 18 (docs/measured/goodness_of_fit.md).
+    """
+    return min(max(n / 5.0, 15.0), 100.0)
+
+
+def few_effective_rows(effective: float, n: int, *, sampled: bool = True) -> list[Caveat]:
+    """Warn of few rows that carry the statistic: neither signs nor closed forms show its law.
+
+    `sampled` says whether samples of a model would be an exact test.
+    """
+    if effective >= _smallest_effective_rows(n):
+        return []
+    advice = SIMULATED if sampled else "Transform the data and the model."
+    text = f"{effective:.0f} of {n:,} rows carry the statistic, so p is uncertain. {advice}"
+    return [(UnsafeAsymptoticsWarning, text)]
+
+
+def safe_signs(d: int, p: int) -> int:
+    """Return the units from which random signs keep the level, for d kernels and p columns."""
+    if d <= FEW_KERNELS:
+        return SMALLEST_WILD
+    more = min(p, FEW_COLUMNS) * (SEVERAL_KERNELS - SMALLEST_WILD) // FEW_COLUMNS
+    return min(SMALLEST_WILD + more + max(0, p - FEW_COLUMNS), MOST_WILD)
+
+
+def few_signs(n: int, d: int, p: int, what: str) -> list[Caveat]:
+    """Warn of few rows, groups or blocks for random signs; one alone is too little data anyway."""
+    safe = safe_signs(d, p)
+    if n >= safe or n == 1:
+        return []
+    advice = SIMULATED if what == "rows" else "Use a longer sample."
+    text = f"{n} {what} are few for random signs (at least {safe} are safe), so p may be too small."
+    return [(UnsafeAsymptoticsWarning, f"{text} {advice}")]
+
+
+def few_stein_pairs(n_pairs: int, d: int, p: int) -> list[Caveat]:
+    """Warn of too few pairs for the closed form of d Stein statistics of p columns.
+
+    Values of several kernels are nearly copies if there are many columns, and what separates them
+    is skewed. 500 (1 + √p) pairs for each kernel, measured at p = 5, 10 and 50.
+    """
+    needed = round(SMALLEST_STEIN_PAIRS * (1.0 + math.sqrt(p)) * d)
+    if n_pairs >= needed:
+        return []
+    text = (
+        f"{n_pairs} pairs are few for the normal approximation of {d} Stein statistics (at least "
+        f"{needed} are safe): use calibration='wild' or 'simulate', or more pairs."
+    )
+    return [(UnsafeAsymptoticsWarning, text)]

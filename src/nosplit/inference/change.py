@@ -712,7 +712,7 @@ def change_of_samples(
     inside = "" if strata is None else " inside strata"
     first = held[0]
     told = [first] if first.what != "level" else [f for f in held if f.what == "level"]
-    lines = [_inside(fact, inside) for fact in told[:NAMED_LEVELS]]
+    lines = [_inside(f, inside) for f in told[: min(NAMED_LEVELS, max(len(levels) - 1, 1))]]
     some_value = f"a {'value' if name is None else 'category'}: {first.words.rpartition(': ')[2]}"
     discreet = _inside(first._replace(words=some_value), inside) if first.what == "level" else ""
     return Change(lines[0], tuple(lines[1:]), first.what, discreet=discreet or lines[0])

@@ -27,12 +27,25 @@ from nosplit.inference.change import (
     mean_of_differences,
 )
 from nosplit.inference.columns import ColumnTable, PairTable, PairTest, column_rows
-from nosplit.inference.effect import DealtRows, DealtSamples, Separation, bins_of_both
+from nosplit.inference.effect import (
+    DealtRows,
+    DealtSamples,
+    Separation,
+    bins_of_both,
+    deal_rows,
+    separations_of_rows,
+)
 from nosplit.inference.evidence import ColumnEvidence
 from nosplit.inference.rank import own_pvalues, step_down
 from nosplit.kernels.orders import rank_shares
 
-__all__ = ["SomeColumns", "describe_columns", "describe_distance", "describe_pairs"]
+__all__ = [
+    "SomeColumns",
+    "describe_columns",
+    "describe_distance",
+    "describe_misfit",
+    "describe_pairs",
+]
 
 # Columns that are read at once.
 MAX_COLUMNS = 256
@@ -221,6 +234,22 @@ def describe_columns(
     statistics = evidence.largest[0].tolist()
     rows = column_rows(names, statistics, evidence.pvalues, evidence.adjusted, changes, separations)
     return ColumnTable(rows, joint)
+
+
+def describe_misfit(
+    names: Sequence[str], evidence: ColumnEvidence, joint: float, model: Array, x: Array
+) -> ColumnTable:
+    """Make the table of columns of a sample, each beside that of a sample of the model."""
+    of_x = np.arange(len(model) + len(x)) >= len(model)
+    each = [[j] for j in range(x.shape[1])]
+    separations = separations_of_rows(np.concatenate([model, x]), deal_rows(of_x), each)
+    place = {name: j for j, name in enumerate(names)}
+
+    def change(name: str) -> Change:
+        found = describe(Counts.of([own[:, place[name]] for own in (model, x)], "numbers"))
+        return replace(found, words=found.words.replace(" →", " (model) →", 1))
+
+    return describe_columns(names, evidence, joint, separations, change)
 
 
 def describe_pairs(

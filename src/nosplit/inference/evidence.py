@@ -5,7 +5,7 @@ A form's name decides which kind of evidence it is. Nothing here knows families.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -20,7 +20,15 @@ from nosplit.methods import OST, Adaptive, ChiBar, Method, Nonnegative
 from nosplit.methods._base import above_chance, in_deviations
 from nosplit.methods.laws import counted_from
 
-__all__ = ["ColumnEvidence", "Finding", "conclude", "conclude_by", "drawn_evidence", "kinds_of"]
+__all__ = [
+    "ColumnEvidence",
+    "Finding",
+    "best_of_columns",
+    "conclude",
+    "conclude_by",
+    "drawn_evidence",
+    "kinds_of",
+]
 
 ADAPTIVE = Adaptive()
 # Share of the draws that tell how much a statistic has in its tail.
@@ -54,6 +62,12 @@ class ColumnEvidence:
     largest: NDArray[np.float32]
     broad: Array
     owner: Index
+
+    @classmethod
+    def of(cls, largest: Array, owner: Index) -> ColumnEvidence:
+        """Keep the largest evidence of each column, (F, columns), which counts by itself."""
+        every = largest.max(axis=1)
+        return cls(every, None, largest.astype(np.float32), every, owner)
 
     @cached_property
     def pvalues(self) -> Array:
@@ -105,7 +119,9 @@ class Finding:
 
 
 def conclude(
-    found: Mapping[str, Statistics], parts: Iterable[Mapping[str, Statistics]] = ()
+    found: Mapping[str, Statistics],
+    parts: Iterable[Mapping[str, Statistics]] = (),
+    only: Collection[str] | None = None,
 ) -> Finding:
     """Combine the kinds of evidence of named statistics, with equal weights.
 
@@ -116,9 +132,13 @@ def conclude(
     parts : iterable of mapping
         Shape, place and spread of single columns, some columns at a time. Place and spread are
         owned by columns of their part.
+    only : collection of str, optional
+        Kinds that count; all by default.
     """
     columns = _column_evidence(found, parts)
     kinds = kinds_of(found, columns)
+    if only is not None:
+        kinds = {name: kind for name, kind in kinds.items() if name in (*only, "none")}
     if not kinds:
         raise AssertionError("no statistics")
     each = {name: float(own_pvalues(kind[:, None])[0]) for name, kind in kinds.items()}
@@ -243,6 +263,12 @@ def _column_evidence(
     if len(columns) < len(owner):
         largest = np.maximum.reduceat(largest, starts, axis=0)
     return ColumnEvidence(shapes, place_spread, largest.T, broad / len(owner), columns)
+
+
+def best_of_columns(found: Statistics) -> ColumnEvidence:
+    """Compare single columns by the best of the statistics that each owns."""
+    columns, starts = np.unique(found.owner, return_index=True)
+    return ColumnEvidence.of(np.maximum.reduceat(_own_tails(found), starts, axis=0).T, columns)
 
 
 def _raise(maxima: dict[str, Array], name: str, tails: Array) -> None:

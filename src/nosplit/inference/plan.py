@@ -8,14 +8,24 @@ from nosplit.core.bins import number_of_bins
 from nosplit.core.exchange import RARE
 from nosplit.core.feature_map import MAX_PAIR_COLUMNS, MAX_PRODUCTS, N_REFERENCE
 from nosplit.core.forms import MAX_RANK
-from nosplit.core.pairings import Complete, LinearPairs, Pairing, Window, pairing_name
+from nosplit.core.pairings import Complete, LinearPairs, Pairing, Sketch, Window, pairing_name
+from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, Wild
 from nosplit.inference.caveats import safe_window
 from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.eigenbases import SCALE_ROWS, n_landmarks
 from nosplit.kernels.recipes import Recipe
 
-__all__ = ["MAX_POOLED", "Effort", "Plan", "is_sketched", "plan_pairs", "plan_samples"]
+__all__ = [
+    "MAX_POOLED",
+    "Effort",
+    "FitSizes",
+    "Plan",
+    "is_sketched",
+    "plan_fit",
+    "plan_pairs",
+    "plan_samples",
+]
 
 # Rows of the smaller sample, and of both, up to which rows are permuted one by one.
 MAX_ROWS, MAX_POOLED = 2_000, 20_000
@@ -30,6 +40,10 @@ NS_RANKED, NS_TAILS = 60.0, 32.0
 # A distance of rows, of which scales and landmarks are found: a column; a landmark of another. A
 # wave: a column, and its cosine and sine.
 NS_SCALE, NS_LANDMARK, NS_WAVE, NS_TURN = 0.25, 30.0, 25.0, 0.08
+# A pair of rows of a Stein test: its distance, a column, a kernel. Stein features of a row: all, a
+# wave, a number of low order; a number drawn from a model with its score.
+NS_STEIN, NS_STEIN_COLUMN, NS_STEIN_KERNEL = 2.2, 0.2, 0.6
+NS_STEIN_ROW, NS_STEIN_WAVE, NS_LOW_ORDER, NS_MODEL = 60.0, 5.5, 1.5, 40.0
 # Seconds of a call that no size changes.
 FIXED = 0.008
 # Random frequencies of a kernel in place of exact values, and bins of a column if most do not fit.
@@ -49,14 +63,14 @@ class Plan:
     ----------
     pairing : Pairing
         The pairs of units that are compared.
-    calibration : Exact or "asymptotic"
+    calibration : Exact, Wild or "asymptotic"
         How the p-value is computed.
     effort : Effort
         The cost of permutations.
     """
 
     pairing: Pairing
-    calibration: Exact | str
+    calibration: Exact | Wild | str
     effort: Effort
 
     @property
@@ -128,7 +142,7 @@ class Effort:
         d, some, marks = len(trial), min(n, SCALE_ROWS), n_landmarks(n)
         value = NS_VALUE + NS_COLUMN * p * kernel_bases(trial) + NS_KERNEL * d
         rows = n / atoms  # rows of an atom: kernels of two atoms have their product
-        k = len(sizes) if len(sizes) > 2 else 1  # contrasts
+        k = len(sizes) - 1  # contrasts; that of the last sample follows from the others
         exact = atoms**2 / 2.0 * (rows**2 * value + k * draws * d * NS_PRODUCT)
         scale = some**2 * p * NS_SCALE
         if not recipe.default:
@@ -164,3 +178,111 @@ def plan_samples(
     """Plan a permutation test of samples of these sizes and p columns, in so many atoms."""
     exact = calibration if isinstance(calibration, Exact) else Exact()
     return Plan(Complete(), exact, Effort.of(sizes, atoms, p, recipe, exact.n_resamples, budget))
+
+
+# -- goodness of fit -------------------------------------------------------------------------------
+
+
+def plan_fit(
+    sizes: FitSizes,
+    pairs: Pairing | None,
+    calibration: Exact | Wild | str,
+    budget: float,
+    *,
+    samples: bool = False,
+    designed: bool = False,
+    default: bool = True,
+) -> Plan:
+    """Plan a test of fit: by samples of the model if it can be sampled and they fit the budget.
+
+    Otherwise units of rows have random signs, and beyond the budget rows are summed in cells.
+    Samples that were asked for have frequencies in place of exact kernels if these do not fit.
+
+    Parameters
+    ----------
+    sizes : FitSizes
+        Rows, units, columns and kernels.
+    pairs : Complete, Sketch or None
+        The pairs; None for the default.
+    calibration : Exact, Wild or "auto"
+        Samples of the model, random signs, or whichever is better.
+    budget : float
+        Nominal seconds of one core.
+    samples : bool
+        Whether the model can be sampled.
+    designed : bool
+        Whether rows depend on one another, as samples of the model do not.
+    default : bool
+        Whether no kernels were named: those that were stay exact.
+    """
+    sketch, free = isinstance(pairs, Sketch), calibration == "auto" and samples and not designed
+    if isinstance(calibration, Exact):
+        _check_simulated(samples, designed, sketch)
+    draws = calibration if isinstance(calibration, Exact) else Exact()
+    exact = sizes.simulated(draws.n_resamples)
+    if isinstance(calibration, Exact) or (free and not sketch and exact <= budget):
+        costs = {count: sizes.simulated(draws.n_resamples, count) for count in FREQUENCIES}
+        fitting = [count for count in FREQUENCIES if costs[count] <= budget] or FREQUENCIES[-1:]
+        fewer = default and pairs is None and exact > max(budget, costs[fitting[0]])
+        frequencies = fitting[0] if fewer else 0
+        seconds = costs[frequencies] if fewer else exact
+        return Plan(Complete(), draws, Effort(draws.n_resamples, frequencies, seconds=seconds))
+    wild = calibration if isinstance(calibration, Wild) else Wild()
+    seconds = sizes.signed(wild.n_resamples)
+    if designed and (sketch or seconds > budget):
+        raise InputError(
+            "`groups` and `series` need all pairs of rows, one by one: "
+            f"{seconds:.2g} nominal seconds for {sizes.n:,} rows, with budget={budget:g}. Leave "
+            "`pairs` out, and use fewer rows or a larger budget."
+        )
+    summed = sketch or (pairs is None and seconds > budget and sizes.n >= MIN_SKETCHED)
+    return Plan(Sketch() if summed else Complete(), wild, Effort(wild.n_resamples, seconds=seconds))
+
+
+def _check_simulated(samples: bool, designed: bool, sketch: bool) -> None:
+    """Check that samples of the model can be what the data is compared with."""
+    if designed:
+        raise InputError(
+            '`calibration="simulate"` draws independent rows from the model, and rows of `groups` '
+            "or `series` are not. Leave `calibration` out: their units have random signs."
+        )
+    if not samples:
+        raise InputError(
+            '`calibration="simulate"` needs a model that can sample: give one of nosplit.models as '
+            '`score`, or use calibration="wild".'
+        )
+    if sketch:
+        raise InputError(
+            '`pairs="sketch"` goes with calibration="wild" here, got "simulate": sketching a '
+            "sample from the model for every draw takes too long. Leave `pairs` out."
+        )
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """Sizes on which the cost of a test of fit depends: rows, atoms, columns and kernels."""
+
+    n: int
+    atoms: int
+    p: int
+    d: int
+
+    @property
+    def _pair(self) -> float:
+        """Nominal nanoseconds of a pair of rows."""
+        return NS_STEIN + NS_STEIN_COLUMN * self.p + NS_STEIN_KERNEL * self.d
+
+    def signed(self, n_resamples: int) -> float:
+        """Nominal seconds with a random sign for each atom."""
+        pairs = self.n**2 * self._pair + self.atoms**2 * (n_resamples + 1) * self.d * NS_PRODUCT
+        numbers = self.p * (NS_NUMBER * self.atoms + (n_resamples + 1) * NS_SUM)
+        return FIXED + 1e-9 * (pairs / 2.0 + numbers)
+
+    def simulated(self, n_resamples: int, n_frequencies: int = 0) -> float:
+        """Nominal seconds with samples of the model; exact kernels if there are 0 frequencies."""
+        n, p = self.n, self.p
+        waves = min(8 * p, 512) + self.d * n_frequencies
+        low = 3 * p + min(p * p, 256)
+        row = NS_STEIN_ROW + NS_STEIN_WAVE * waves + NS_LOW_ORDER * low + NS_MODEL * p
+        pairs = 0.0 if n_frequencies else n * (n - 1) / 2.0 * self._pair
+        return FIXED + 1e-9 * (n_resamples + 1) * (pairs + n * row)

@@ -15,7 +15,7 @@ from nosplit._lazy import extra
 from nosplit._text import conjoined, lines_of, number_of, printable, shortened
 from nosplit.inference.effect import Separation, largest_of
 from nosplit.inference.procedure import how_tested
-from nosplit.inference.questions import TOO_LITTLE, TOO_LITTLE_DATA
+from nosplit.inference.questions import GOODNESS, TOO_LITTLE, TOO_LITTLE_DATA
 
 if TYPE_CHECKING:
     from nosplit.inference.classifier import ClassifierResult
@@ -156,14 +156,22 @@ def answer_of(
         lines += _largest_possible(result)
     lines += _compared(*compared) if result.reject(alpha) else []
     columns = len(result.columns) or len(getattr(result.how.encoding, "names", ()))
+    columns = columns or result.how.n_columns
     if result.how.pairs in ("rows", "given"):  # each column of h, or statistic, is a base function
         columns = len(result.selection.kernels)
-    warnings, notes = ([*map(said, t)] for t in (_complete(held, result.warnings), result.notes))
+    complete = result.warnings if _of_model(result) else _complete(held, result.warnings)
+    warnings, notes = ([*map(said, t)] for t in (complete, result.notes))
     return "\n".join(lines + _procedure(result.how, alpha, columns, warnings, notes))
 
 
 def _differing(result: TestResult, alpha: float, held: list[ColumnTest]) -> list[str]:
     """List the columns that differ, and name pairs."""
+    if _of_model(result) and len(result.columns) == 1 and held[0].separation:  # nor p again
+        name, text = _called(held[0].name), ", ".join(_words(held[0]))
+        place = TEXT + len(name) + 3
+        first, *rest = lines_of(text, END - place)
+        lines = [f"{name}   {first}", *(" " * (len(name) + 3) + line for line in rest)]
+        return _size(result, alpha) + _block("changed", lines)
     rows: list[Row] = []
     for row in held[:MAX_LISTED]:
         own = row.separation
@@ -186,6 +194,11 @@ def called_sample(name: str) -> str:
     return shortened(" ".join(printable(name).split()), MAX_NAME)
 
 
+def _of_model(result: TestResult) -> bool:
+    """Whether a sample is compared with a model."""
+    return result.question == GOODNESS
+
+
 def _words(row: ColumnTest) -> tuple[str, ...]:
     return () if row.change is None else (row.change.words, *row.change.more)
 
@@ -202,6 +215,10 @@ def _size(result: TestResult, alpha: float) -> list[str]:
         only = len(result.columns) == 1
         return _field("size", f"{share} ({CHANCE})" if only else f"{share}: {name}; {CHANCE}")
     inside = " inside strata" if design is not None and design.kind == "strata" else ""
+    if _of_model(result):
+        only = len(result.columns) == 1
+        said = f"{'' if only else 'largest '}separation {own.words} from the model"
+        return _field("size", f"{said}{'' if only else f': {name}'}; {CHANCE}")
     end = f"; {CHANCE}" if len(result.columns.held(alpha)) == 1 else ""
     end = end if own.sample is None else f", {called_sample(own.sample)} against the others"
     return _field("size", f"largest separation{inside} {own.words}: {name}{end}")
@@ -230,6 +247,9 @@ def _jointly(result: TestResult, alpha: float) -> list[str]:
         ]
         lines = _block("together", _aligned(rows), "res.pairs", len(pairs) - MAX_LISTED)
         return _field("size", f"no single column{by}") + lines if names else lines
+    if _of_model(result):
+        lines = _field("size", "no single column")
+        return lines + _field("together", f"jointly in {conjoined(names[:MAX_LISTED])}")
     if len(names) < 2:
         alone = [f"{name}: nosplit.explain shows where" for name in names]
         return _block("changed", alone) if alone else _field("size", "no single pair of columns")
@@ -250,7 +270,8 @@ def _largest_possible(result: TestResult) -> list[str]:
     ends = [own.of(len(known)) for own in known]
     high = max(max(own.high, 1.0 - own.low if own.paired else 0.5) for own in ends)
     most = f"at most {100.0 * min(high, 1.0):.0f} %"
-    what = f"separation{' of each column' * (len(known) > 1)} {most}"
+    model = " from the model" * _of_model(result)
+    what = f"separation{' of each column' * (len(known) > 1)}{model} {most}"
     if known[0].paired:
         what = f"{result.how.names[-1]} is higher or lower in {most} of pairs"
     return _field("size", f"{what} (upper end); {CHANCE}")

@@ -94,7 +94,8 @@ def _calibration(how: How, alpha: float, dependent: bool) -> str:
         return f"exact, {how.n_resamples:,} samples of the model"
     if how.calibration not in ("exact", SERIES):
         name = BOOTSTRAPS.get(how.calibration, how.calibration)
-        return f"{name}, {how.n_resamples:,} resamples (approximate)"
+        blocks = _permuted(how) if design is not None and design.kind == "series" else ""
+        return f"{name}, {how.n_resamples:,} resamples{blocks} (approximate)"
     unit = "rows" if design is None else design.unit
     independent = f" for independent {unit}" if dependent or unit == "blocks" else ""
     return f"exact{independent}, {how.n_resamples:,} permutations{_permuted(how)}"

@@ -129,6 +129,8 @@ class How(Printed):
         time order.
     reference : str or None
         The profile that the sample was compared with, if there was one.
+    n_columns : int
+        Columns of the sample, for printing; 0 if `columns` of the result has them all.
     names : tuple of str
         Names of the samples, for printing.
     encoding : Encoding, pair of them, or None
@@ -151,6 +153,7 @@ class How(Printed):
     sizes: tuple[int, ...] = ()
     design: Exchanged | None = None
     reference: str | None = None
+    n_columns: int = 0
     names: tuple[str, ...] = ("x", "y")
     encoding: Any = field(default=None, repr=False)
     default: bool = field(default=False, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._types import Array
+from nosplit._types import Array, Index
 from nosplit.errors import InputError
-from nosplit.kernels import IMQ, Kernel, gaussian_grid
+from nosplit.kernels import IMQ, Kernel, as_kernel, gaussian_grid, median_bandwidth
 from nosplit.kernels.bank import GAUSSIAN, IMQ_, MATERN32, MATERN52, SQUARED, Bank
+from nosplit.kernels.eigenbases import SCALE_ROWS, spread_out
+from nosplit.kernels.recipes import called
 
 __all__ = [
     "DIFFERENTIABLE",
@@ -20,9 +23,14 @@ __all__ = [
     "BoundedLinear",
     "Constant",
     "SteinBank",
+    "SteinKernels",
     "default_stein_kernels",
     "few_stein_kernels",
+    "fit_stein_bank",
+    "stein_kernels",
 ]
+
+SteinKernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
 
 DIFFERENTIABLE = (GAUSSIAN, IMQ_, MATERN32, MATERN52)
 
@@ -118,3 +126,51 @@ class SteinBank:
         h = np.empty((len(self), bases.shape[1]))
         evaluate_stein(*self.program, p, *bases, h)
         return h
+
+    def aligned(self, x: Array, scores: Array, a: Index, b: Index) -> Array:
+        """Values (d, M) of the rows a with the rows b."""
+        from nosplit.backend.numba.stein import aligned_bases
+
+        bases = np.empty((3, len(a)))
+        aligned_bases(x, scores, np.ascontiguousarray(a), np.ascontiguousarray(b), *bases)
+        return self.evaluate(bases, x.shape[1])
+
+    def tile(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> Array:
+        """Values (d, A, B) of all rows and scores of the left with all of the right."""
+        from nosplit.backend.numba.stein import tile_bases
+
+        bases = np.empty((3, len(left[0]), len(right[0])))
+        tile_bases(*left, *(np.ascontiguousarray(part.T) for part in right), *bases)
+        values = self.evaluate(bases.reshape(3, -1), left[0].shape[1])
+        return values.reshape(len(self), *bases.shape[1:])
+
+
+# -- kernels of a caller ---------------------------------------------------------------------------
+
+
+def stein_kernels(kernels: SteinKernels, bandwidth: float) -> tuple[Kernel, ...]:
+    """The kernels of a Stein test for data of this scale."""
+    if kernels is None:
+        return default_stein_kernels(bandwidth)
+    if isinstance(kernels, Kernel) and not isinstance(kernels, type):
+        return (kernels,)
+    if callable(kernels):
+        kernels = called(kernels, bandwidth)
+    if not isinstance(kernels, (list, tuple)) or not kernels:
+        raise InputError(
+            f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
+        )
+    return tuple(as_kernel(k) for k in kernels)
+
+
+def are_given(kernels: SteinKernels) -> bool:
+    """Whether these are kernels, and not a rule for making them."""
+    return kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels))
+
+
+def fit_stein_bank(kernels: SteinKernels, x: Array) -> SteinBank:
+    """The kernels, with bandwidths from some of the rows if they are not given."""
+    if are_given(kernels):
+        return SteinBank(stein_kernels(kernels, 1.0))
+    some = x[spread_out(len(x), SCALE_ROWS)]
+    return SteinBank(stein_kernels(kernels, median_bandwidth(some)))

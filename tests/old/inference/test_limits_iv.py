@@ -8,7 +8,6 @@ import pytest
 from nosplit import (
     Exact,
     TwoSampleAccumulator,
-    k_sample_test,
     plan,
     profile,
     two_sample_test,
@@ -54,9 +53,6 @@ WAYS = {
         normal(200), normal(200, 1), pairs="sketch", method=m
     ),
     "with a profile": lambda m: two_sample_test(profile(normal(2000)), normal(400, 1), method=m),
-    "with k_sample_test": lambda m: k_sample_test(
-        [normal(9), normal(9, 1), normal(9, 2)], method=m
-    ),
     "on a cluster": lambda m: cluster_test(None, asked(m), None),
     "where only moments are kept": lambda m: in_stream("adjacent", m),
 }

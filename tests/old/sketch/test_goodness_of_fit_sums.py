@@ -6,17 +6,16 @@ from scipy import special, stats
 
 from nosplit import InputError, Sketch, Wild, goodness_of_fit_test, models
 from nosplit._old.engines.families.goodness_of_fit import ScoredArrays, sketched_fit, too_skewed
-from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_rows
+from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_sketch
 from nosplit._old.sketch.dealing import Deal, deal_of
-from nosplit._old.sketch.families.goodness_of_fit import fit_stein_map
 from nosplit._old.sketch.families.goodness_of_fit_sums import (
-    SteinSums,
     cell_skewness,
     sketch_scored_rows,
     stein_statistics,
 )
 from nosplit._old.sketch.maps import STEP
 from nosplit._old.sketch.swaps import Swaps
+from nosplit.core.stein_map import SteinSums, fit_stein_map
 from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.kernels import IMQ, Gaussian, Matern
 from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
@@ -240,7 +239,7 @@ def test_scores_that_rule_the_statistics_are_named_once():
 def test_skewed_sums_are_named():
     x = np.exp(np.random.default_rng(0).standard_normal((500, 1)))
     scores = -(1.0 + np.log(x)) / x
-    how, _ = plan_rows(SteinSizes(500, 500, 1, 4, 2), "sketch", Wild(99), None, 1.0, False)
+    how = plan_sketch(SteinSizes(500, 500, 1, 4, 2), Sketch(), Wild(99), None, 1.0, False)
     rng = np.random.default_rng(0)
     done = sketched_fit(ScoredArrays(x, scores), None, how, None, rng, True, 1)
     assert any(category is UnsafeAsymptoticsWarning for category, _ in done.outcome.caveats)
@@ -265,7 +264,7 @@ def test_sketches_are_refused_where_they_do_not_serve_iv():
             goodness_of_fit_test(rows, score, pairs="sketch", **options)
 
     refuse('goes with calibration="wild"', model, calibration="simulate")
-    refuse("has no normal limit", calibration="asymptotic")
+    refuse("needs pairs with a normal limit", calibration="asymptotic")
     refuse("needs about", rows=x[:12])
     refuse("must not be Split with a sketch", method="split")
     refuse("with series=", series=True)

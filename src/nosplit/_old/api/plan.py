@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nosplit._checks import check_budget, check_int, resolve
+from nosplit._checks import check_int, resolve
 from nosplit._old.data.samples import some_columns
 from nosplit._old.designs.asked import check_exchange
-from nosplit._old.families.fitting import stein_kernels
 from nosplit._old.inference.planning.choice import choose
 from nosplit._old.inference.planning.costs import HsicSizes, Sizes, sizes_of
 from nosplit._old.inference.planning.designs import PlannedDesign
-from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_rows
+from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, WholeSizes, plan_sketch
 from nosplit._old.inference.planning.limits import as_method
 from nosplit._old.inference.planning.plan import Plan
 from nosplit.api._request import Request
-from nosplit.core.pairings import Pairing
+from nosplit.core.pairings import Pairing, Sketch
+from nosplit.data.options import AUTO
 from nosplit.errors import InputError
 from nosplit.families.design import MAX_LABELLED
-from nosplit.inference.calibrations import ASYMPTOTIC, Exact
-from nosplit.inference.plan import MAX_POOLED, Effort
+from nosplit.inference.calibrations import ASYMPTOTIC, Exact, resolve_goodness_of_fit
+from nosplit.inference.plan import MAX_POOLED, Effort, FitSizes, is_sketched, plan_fit
 from nosplit.kernels import Gaussian
 from nosplit.kernels.recipes import Kernels, Recipe, as_recipe
+from nosplit.kernels.stein import stein_kernels
 from nosplit.kernels.tensor import TensorBank, default_tensors
 from nosplit.methods import Method
 
@@ -98,11 +99,17 @@ def plan(
         sizes = design.sizes(_samples(n, m, p, categorical, kernels))
     elif family == "k_sample":
         sizes = design.sizes(_samples(n, _no_second(m, family), p, categorical, kernels))
+        if pairs == AUTO and not is_sketched(*design.each(n)):
+            pairs = "complete"
     else:
         d = _count(kernels, m, family)
         if family == "goodness_of_fit":
             rows = SteinSizes(n, n, p, d or len(stein_kernels(None, 1.0)), 2)
-            return plan_rows(rows, pairs, calibration, chosen, check_budget(budget), sampling)[0]
+            asked = Request.of(
+                (), (), method=method, pairs=pairs, budget=budget,
+                calibration=resolve_goodness_of_fit(calibration),
+            )  # fmt: skip
+            return _planned_fit(rows, asked, sampling, default=d is None)
         sizes = _independence_sizes(n, p, d)
     if design.exchanges and family != "independence":
         check_exchange("strata, groups or several samples", chosen, pairs, calibration)
@@ -110,10 +117,34 @@ def plan(
         asked = Request.of((), (), method=method, pairs=pairs, calibration=calibration)
         calibration = ASYMPTOTIC if asked.by_pairs else calibration
     found = choose(sizes, pairs=pairs, calibration=calibration, method=chosen, budget=budget)
-    if family == "two_sample" and found.pairs == "complete" and found.n_resamples:
+    if family.endswith("_sample") and found.pairs == "complete" and found.n_resamples:
         named = [Gaussian(1.0 + u) for u in range(kernels)] if isinstance(kernels, int) else kernels
         found = _permuted(found, design, budget, as_recipe(named))
     return replace(found, reason=" ".join(filter(None, (found.reason, design.words))))
+
+
+def _planned_fit(sizes: SteinSizes, asked: Request, sampling: bool, *, default: bool) -> Plan:
+    """The plan of a test of fit, at its own cost."""
+    method, budget = asked.method, asked.budget
+    if asked.by_pairs and not isinstance(asked.pairs, Sketch):
+        pairs = "auto" if asked.pairs is None else asked.pairs
+        return choose(sizes, pairs=pairs, calibration=ASYMPTOTIC, method=method, budget=budget)
+    how = asked.pairs, asked.calibration
+    sketch = plan_sketch(sizes, *how, method, budget, sampling)
+    if sketch is not None:
+        return sketch
+    own = FitSizes(sizes.n, sizes.n, sizes.p, sizes.d)
+    found = plan_fit(own, *how, budget, samples=sampling, default=default)
+    simulated, effort = isinstance(found.calibration, Exact), found.effort
+    why = "The sample is compared with samples of the model." if simulated else "Rows have signs."
+    few = f" Kernels have {effort.n_frequencies} random frequencies." * bool(effort.n_frequencies)
+    signs = Exact(effort.n_resamples)
+    return replace(
+        choose(sizes, pairs="complete", calibration=signs, method=method, budget=budget),
+        nominal_seconds=effort.seconds,
+        reason=why + few,
+        sizes=WholeSizes(sizes.n, sizes.n, sizes.p, sizes.d, 2, simulated=simulated),
+    )
 
 
 class _PermutedSizes(Sizes):
@@ -126,8 +157,9 @@ def _permuted(found: Plan, design: PlannedDesign, budget: float, recipe: Recipe)
     """The plan of a test in which all rows are permuted one by one, at its own cost."""
     own = found.sizes
     swapped = design.paired or (own.n == own.m > MAX_LABELLED and not design.exchanges)
+    each = (own.n, own.m) if design.samples is None else design.each(own.n)
     atoms = design.groups or (own.n if swapped else min(own.n + own.m, MAX_POOLED))
-    effort = Effort.of((own.n, own.m), atoms, own.p, recipe, found.n_resamples, budget)
+    effort = Effort.of(each, atoms, own.p, recipe, found.n_resamples, budget)
     few = f" Kernels have {effort.n_frequencies} random frequencies." * bool(effort.n_frequencies)
     few += f" Columns have {effort.n_bins} bins." * bool(effort.n_frequencies)
     if not design.exchanges:

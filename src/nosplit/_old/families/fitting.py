@@ -12,28 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._old.families.independence import HsicUnits
-from nosplit._types import Array
 from nosplit.errors import InputError
 from nosplit.families.paired import MEDIAN_ROWS
-from nosplit.kernels import Kernel, Parts, as_kernel, median_bandwidth
+from nosplit.kernels import Parts, as_kernel, median_bandwidth
 from nosplit.kernels.recipes import called
 from nosplit.kernels.spectral import fitted_kernel
-from nosplit.kernels.stein import SteinBank, default_stein_kernels
 from nosplit.kernels.tensor import Tensor, default_tensors
 
 __all__ = [
-    "SteinKernels",
     "TensorKernels",
-    "are_given",
     "chosen_units",
-    "fit_stein_bank",
     "fit_tensors",
-    "stein_kernels",
     "tensor_kernels",
     "tensors_for",
 ]
 
-SteinKernels = Kernel | Sequence[Kernel] | Callable[[float], Sequence[Kernel]] | None
 TensorKernels = Sequence[Any] | Callable[[float, float], Sequence[Any]] | None
 
 
@@ -41,41 +34,6 @@ def chosen_units(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
     """Units that the median heuristic looks at, spread over all of them."""
     count = max(2, min(n_units, int(MEDIAN_ROWS / rows_per_unit)))
     return np.asarray((np.arange(count) * n_units) // count)
-
-
-# -- goodness of fit ---------------------------------------------------------------------------
-
-
-def stein_kernels(kernels: SteinKernels, bandwidth: float) -> tuple[Kernel, ...]:
-    """The kernels of a Stein test for data of this scale."""
-    if kernels is None:
-        return default_stein_kernels(bandwidth)
-    if isinstance(kernels, Kernel) and not isinstance(kernels, type):
-        return (kernels,)
-    if callable(kernels):
-        kernels = called(kernels, bandwidth)
-    if not isinstance(kernels, (list, tuple)) or not kernels:
-        raise InputError(
-            f"`kernels` must be a kernel, some kernels or a callable giving them, got {kernels!r}."
-        )
-    return tuple(as_kernel(k) for k in kernels)
-
-
-def are_given(kernels: SteinKernels) -> bool:
-    """Whether these are kernels, and not a rule for making them."""
-    return kernels is not None and (isinstance(kernels, Kernel) or not callable(kernels))
-
-
-def fit_stein_bank(kernels: SteinKernels, x: Array) -> SteinBank:
-    """The kernels, with bandwidths from some of the rows if they are not given."""
-    if are_given(kernels):
-        return SteinBank(stein_kernels(kernels, 1.0))
-    count = min(len(x), MEDIAN_ROWS)
-    chosen = (np.arange(count) * len(x)) // count
-    return SteinBank(stein_kernels(kernels, median_bandwidth(x[chosen])))
-
-
-# -- independence ------------------------------------------------------------------------------
 
 
 def tensor_kernels(

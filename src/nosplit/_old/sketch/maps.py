@@ -26,7 +26,7 @@ from nosplit._old.sketch.bins import (
     fit_pooled,
 )
 from nosplit._types import Array, Index
-from nosplit.errors import InputError
+from nosplit.core.feature_map import STEP, spread_of
 from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.frequencies import (
     Frequencies,
@@ -42,8 +42,6 @@ from nosplit.kernels.spectral import FittedSpectral
 __all__ = ["MOST_BINS", "STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
 
 
-# Integer steps of a unit: of a wave's amplitude, of a column's spread, of a landmark's scale.
-STEP = 1 << 20
 # Bins of a column, and of all columns and cells together: what keeps wide tables small.
 FEWEST_BINS, ALL_BINS = 16, 1 << 24
 # Pairs of columns whose dependence is looked at: all of up to twenty columns.
@@ -52,9 +50,6 @@ MOST_PAIRS = 190
 MOST_PRODUCTS, MOST_TWOS = 256, 5
 # Landmarks of a kernel that is no mixture of waves.
 LANDMARKS = 64
-
-# A spread below which there is no number of spreads to a unit.
-SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,18 +368,3 @@ def _pairs_of(rows: Array, order: Index) -> Index:
     found = order[dependent_pairs(np.ascontiguousarray(rows[:, order]), MOST_PAIRS)]
     pairs = np.sort(found, axis=1)
     return pairs[np.lexsort(pairs.T[::-1])]
-
-
-@np.errstate(over="ignore", invalid="ignore")  # found in the spread
-def spread_of(column: Array) -> tuple[float, float]:
-    """Median and spread; the spread is 1 for a column that does not vary, or by next to nothing."""
-    low, middle, high = np.quantile(column, [0.25, 0.5, 0.75])
-    spread = (high - low) / 1.349
-    if not spread > 1e-9 * np.std(column):
-        spread = np.std(column)
-    if not np.isfinite(spread):
-        raise InputError(
-            "`x` and `y` must be below about 1e150 in size, got values whose spread overflows. "
-            "Rescale the data first."
-        )
-    return float(middle), float(spread) if spread > SMALLEST else 1.0

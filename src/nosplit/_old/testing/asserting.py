@@ -10,14 +10,13 @@ import numpy as np
 from nosplit._checks import Seed, check_fraction, check_rng, check_sample
 from nosplit._old.data.files.opening import is_path
 from nosplit._old.data.files.whole import read_if_path
-from nosplit._old.data.samples import one_sample
 from nosplit._old.engines.files.two_sample import open_both
 from nosplit._old.testing.confirming import draws_for, fewest_rows, is_confirmed
 from nosplit._text import printable
 from nosplit._types import Array
 from nosplit.api.two_sample import two_sample_test
 from nosplit.data.options import Options, by_policy
-from nosplit.data.samples import Samples, two_samples
+from nosplit.data.samples import Samples, one_sample, two_samples
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import Exact
 from nosplit.inference.questions import TOO_LITTLE

@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from nosplit.backend.numba.jit import compiled, compiled_fast, compiled_inner
-from nosplit.backend.numba.values import GAUSSIAN, IMQ, MATERN32, exp, scatter, square
+from nosplit.backend.numba.jit import compiled, compiled_fast
+from nosplit.backend.numba.values import GAUSSIAN, IMQ, MATERN32, exp, square
 
-__all__ = ["aligned_bases", "evaluate_stein", "sample_moments", "tile_bases"]
+__all__ = ["aligned_bases", "evaluate_stein", "sample_means", "tile_bases"]
 
 # Pairs worked on at once: what a core's first cache holds.
 _BLOCK = 256
+# Pairs of a sample whose values are kept at once; columns of a register.
+_PAIRS, _MANY = 1024, 8
 
 
 @compiled_fast
@@ -126,61 +128,78 @@ def evaluate_stein(
             _stein(kinds[u], scales[u], exponents[u], p, f, D, G, C, h[rows[u], start:stop])
 
 
-# -- many small samples ------------------------------------------------------------------------
+# -- many samples ------------------------------------------------------------------------------
 
 
 @compiled_fast
-def _triangle_bases(x: Any, s: Any, sq: Any, dot: Any, cross: Any) -> None:
-    """D, G and C of all pairs of different rows, each once, (M,) each."""
-    n, p = x.shape
-    at = 0
-    for i in range(n):
-        xa, sa = x[i], s[i]
-        for j in range(i + 1, n):
-            D, G, C = 0.0, 0.0, 0.0
-            for k in range(p):
-                difference = xa[k] - x[j, k]
-                D += difference * difference
-                G += sa[k] * s[j, k]
-                C += (sa[k] - s[j, k]) * difference
-            sq[at], dot[at], cross[at] = D, G, C
-            at += 1
+def _few_columns(
+    x: Any, s: Any, i: int, j: int, count: int, sq: Any, dot: Any, cross: Any, at: int
+) -> None:
+    """D, G and C of row i with rows j to j + count, from place `at` on; x and s are (p, n)."""
+    for m in range(at, at + count):
+        sq[m], dot[m], cross[m] = 0.0, 0.0, 0.0
+    for k in range(x.shape[0]):
+        left, right, score, scores = x[k, i], x[k], s[k, i], s[k]
+        for m in range(count):
+            difference = left - right[j + m]
+            sq[at + m] += difference * difference
+            dot[at + m] += score * scores[j + m]
+            cross[at + m] += (score - scores[j + m]) * difference
 
 
-@compiled_inner
-def _median_root(squares: Any) -> Any:
-    """Median of the roots; of those that are not 0 if that is 0, and 0 if there are none."""
-    for values in (squares, squares[squares > 0.0]):
-        half = values.size // 2
-        if half == values.size:
-            return 0.0
-        ordered = np.partition(values, half)
-        upper = ordered[half]
-        lower = upper if values.size % 2 else np.max(ordered[:half])
-        median = 0.5 * np.sqrt(lower) + 0.5 * np.sqrt(upper)
-        if median > 0.0:
-            return median
-    return 0.0
+@compiled_fast
+def _many_columns(
+    x: Any, s: Any, i: int, j: int, count: int, sq: Any, dot: Any, cross: Any, at: int
+) -> None:
+    """Compute the same of rows x and s, (n, p): sums over columns stay in registers."""
+    left, score = x[i], s[i]
+    for m in range(count):
+        right, scores = x[j + m], s[j + m]
+        D, G, C = 0.0, 0.0, 0.0
+        for k in range(left.size):
+            difference = left[k] - right[k]
+            D += difference * difference
+            G += score[k] * scores[k]
+            C += (score[k] - scores[k]) * difference
+        sq[at + m], dot[at + m], cross[at + m] = D, G, C
+
+
+@compiled_fast
+def _add_values(h: Any, count: int, total: Any) -> None:
+    """Add the first values of each row to its total."""
+    for u in range(h.shape[0]):
+        own = 0.0
+        for m in range(count):
+            own += h[u, m]
+        total[u] += own
 
 
 @compiled
-def sample_moments(
-    program: Any, in_medians: bool, x: Any, s: Any, medians: Any, means: Any, scatters: Any
-) -> None:
-    """Mean and scatter of the values of all pairs, for every sample of x, (R, n, p).
-
-    Where scales are those of kernels `in_medians`, Gaussian or IMQ, they are for rows divided by
-    the median distance of their sample.
-    """
+def sample_means(program: Any, x: Any, s: Any, means: Any) -> None:
+    """Mean of the values of all pairs, for every sample of x, (R, n, p)."""
     kinds, scales, exponents, squarings, rows = program
     R, n, p = x.shape
     pairs = n * (n - 1) // 2
-    bases, h = np.empty((3, pairs)), np.empty((kinds.size, pairs))
+    size = min(_PAIRS, pairs)
+    sq, dot, cross = np.empty(size), np.empty(size), np.empty(size)
+    h = np.empty((kinds.size, size))
     for r in range(R):
-        _triangle_bases(x[r], s[r], bases[0], bases[1], bases[2])
-        own = scales
-        if in_medians:
-            medians[r] = _median_root(bases[0])
-            own = scales / (medians[r] * medians[r])
-        evaluate_stein(kinds, own, exponents, squarings, rows, p, bases[0], bases[1], bases[2], h)
-        scatter(h, pairs, means[r], scatters[r])
+        columns, scores = np.ascontiguousarray(x[r].T), np.ascontiguousarray(s[r].T)
+        means[r] = 0.0
+        at = 0
+        for i in range(n - 1):
+            j = i + 1
+            while j < n:
+                count = min(n - j, size - at)
+                if p < _MANY:
+                    _few_columns(columns, scores, i, j, count, sq, dot, cross, at)
+                else:
+                    _many_columns(x[r], s[r], i, j, count, sq, dot, cross, at)
+                at += count
+                j += count
+                if at == size or (i == n - 2 and j == n):
+                    own = sq[:at], dot[:at], cross[:at]
+                    evaluate_stein(kinds, scales, exponents, squarings, rows, p, *own, h)
+                    _add_values(h, at, means[r])
+                    at = 0
+        means[r] /= pairs

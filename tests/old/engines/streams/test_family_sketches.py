@@ -10,8 +10,8 @@ from scipy import stats
 
 from nosplit import GoodnessOfFitAccumulator, IndependenceAccumulator, InputError, Sketch, models
 from nosplit._old.engines.streams.saved.loading import load_accumulator
-from nosplit._old.sketch.families.goodness_of_fit_sums import SteinSums
 from nosplit._old.sketch.families.independence_sums import ShiftSums
+from nosplit.core.stein_map import SteinSums
 from nosplit.errors import FileError
 
 NORMAL = models.MultivariateNormal([0.0, 0.0])

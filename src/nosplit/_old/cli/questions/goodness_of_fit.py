@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -86,7 +85,6 @@ def gof(
             series=series,
             nan_policy=nan_policy,
             workers=workers,
-            progress=sys.stderr.isatty(),
         )
     title = f"{sample} and {model if scores is None else scores}"
     options = {"rng": seed, "shuffle": not no_shuffle, "series": series}

@@ -8,28 +8,27 @@ from typing import Any, Protocol
 import numpy as np
 
 from nosplit._checks import new_key
-from nosplit._old.data.samples import standardised
-from nosplit._old.families.fitting import SteinKernels, fit_stein_bank
-from nosplit._old.families.goodness_of_fit import MOST_ROWS, SteinUnits
-from nosplit._old.inference.caveats import few_effective_rows
 from nosplit._old.inference.outcome import Tested
 from nosplit._old.inference.planning.plan import Plan
 from nosplit._old.inference.statistics import test_draws
 from nosplit._old.sketch.dealing import Deal, deal_of
-from nosplit._old.sketch.families.goodness_of_fit import SteinMap, fit_stein_map
 from nosplit._old.sketch.families.goodness_of_fit_sums import (
-    SteinSums,
     cell_skewness,
     sketch_scored_rows,
     stein_statistics,
 )
 from nosplit._types import Array, Index
-from nosplit.core.order import Natural
+from nosplit.core.stein_map import SteinMap, SteinSums, fit_stein_map
 from nosplit.data.encoding import Encoding
+from nosplit.data.samples import standardised
+from nosplit.data.scored import ScoredRows as Scored
+from nosplit.data.scored import undeclared_support
 from nosplit.data.series import check_rows, checked_rows
 from nosplit.errors import Caveat, UnsafeAsymptoticsWarning
+from nosplit.families.stein import MAX_ROWS, effective_rows
 from nosplit.inference.calibrations import WILD
-from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
+from nosplit.inference.caveats import few_effective_rows
+from nosplit.kernels.stein import BoundedLinear, Constant, SteinKernels, fit_stein_bank
 from nosplit.methods import Method
 from nosplit.models.laws import Model
 
@@ -40,7 +39,6 @@ __all__ = [
     "SteinTask",
     "sketched_fit",
     "too_skewed",
-    "undeclared_support",
 ]
 
 # Share of skewness from which random signs are not trusted: see `cell_skewness`.
@@ -160,7 +158,7 @@ def sketched_fit(
     look = _look_at(rows, deal)
     p = look.pilot[0].shape[1]
     center, spread = standardised(look.pilot[0]) if scaled else (np.zeros(p), np.ones(p))
-    pilot, all_over = (((x - center) / spread, s * spread) for x, s in (look.pilot, look.all_over))
+    pilot, all_over = (own.on_scale(center, spread) for own in (look.pilot, look.all_over))
     bank = fit_stein_bank(kernels, pilot[0])
     chosen = bank.kernels if kernels is not None else (*bank.kernels, Constant(), BoundedLinear())
     frequencies = pairing.frequencies or 64
@@ -171,16 +169,15 @@ def sketched_fit(
     )
     outcome = test_draws(drawn, method, how.pairs)
     found = check_rows(look.neighbours, advice=ADVICE)
-    few = few_effective_rows(_effective(all_over, bank, rows.n), rows.n)
+    effective = effective_rows(all_over, bank) * rows.n / len(all_over.x)
+    few = few_effective_rows(effective, rows.n)
     found += few or too_skewed(cell_skewness(sketch, sums))
-    found += undeclared_support(score, look.all_over[0])
+    if callable(score) and not isinstance(score, Model):
+        found += undeclared_support(look.all_over.x)
     outcome = replace(outcome, calibration=WILD).noting(found)
     if scaled and encoding is not None:
         encoding = encoding.scaled(center, spread)
     return Tested(outcome, chosen, drawn.n_units, deal.n_dealt, encoding, kernels is None)
-
-
-Scored = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +194,7 @@ class _ScoredPilot:
 
 
 def _look_at(rows: ScoredRows, deal: Deal) -> _ScoredPilot:
-    count = min(rows.n, MOST_ROWS)
+    count = min(rows.n, MAX_ROWS)
     places = np.arange(count) * rows.n // count
     wanted = [
         deal.pilot_rows(),
@@ -207,29 +204,8 @@ def _look_at(rows: ScoredRows, deal: Deal) -> _ScoredPilot:
     known = np.unique(np.concatenate(wanted))
     x, scores = rows.some(known)
     pilot, all_over, neighbours = (np.searchsorted(known, some) for some in wanted)
-    return _ScoredPilot((x[pilot], scores[pilot]), (x[all_over], scores[all_over]), x[neighbours])
-
-
-def _units(x: Array, scores: Array, bank: SteinBank) -> SteinUnits:
-    return SteinUnits(x, scores, Natural(), bank, range(len(x)))
-
-
-def _effective(some: Scored, bank: SteinBank, n: int) -> float:
-    """Rows that carry the statistic, of n of which these are some."""
-    return _units(*some, bank).effective_rows() * n / len(some[0])
-
-
-def undeclared_support(score: Any, x: Array) -> list[Caveat]:
-    """Warn if the score is only a function and the model may end at zero."""
-    positive = np.flatnonzero(np.min(x, axis=0) >= 0.0)
-    if isinstance(score, Model) or not callable(score) or not len(positive):
-        return []
-    text = (
-        f"All values of {len(positive)} of {x.shape[1]} columns of `x` are positive (the first is "
-        f"column {positive[0]}), and a score alone does not say where the density ends. If it ends "
-        "at 0, p may be too small: declare support=(0, inf), or (-inf, inf) if it has no ends."
-    )
-    return [(UnsafeAsymptoticsWarning, text)]
+    first, rest = (Scored(x[some], scores[some]) for some in (pilot, all_over))
+    return _ScoredPilot(first, rest, x[neighbours])
 
 
 def too_skewed(share: float) -> list[Caveat]:

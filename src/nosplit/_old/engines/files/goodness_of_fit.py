@@ -10,26 +10,25 @@ import numpy as np
 
 from nosplit._old.data.files import whole
 from nosplit._old.data.files.source import Source
-from nosplit._old.data.samples import one_sample
-from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.families.goodness_of_fit import SteinTask, sketched_fit
 from nosplit._old.engines.files.side import FileSide
 from nosplit._old.engines.reading import Reader, check_read
 from nosplit._old.engines.sides import summed
 from nosplit._old.engines.sketching.task import Census
-from nosplit._old.families.fitting import stein_kernels
-from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_rows
-from nosplit._old.sketch.families.goodness_of_fit_sums import SteinSums
+from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_sketch
 from nosplit._text import progress_bar
 from nosplit._types import Array, Index
+from nosplit.api._request import Request
 from nosplit.core.order import shuffled
-from nosplit.core.pairings import Sketch
+from nosplit.core.stein_map import SteinSums
 from nosplit.data.frames import as_frame, is_table
 from nosplit.data.matching import picked
 from nosplit.data.options import ROBUST, Options
+from nosplit.data.samples import one_sample
 from nosplit.errors import InputError
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
+from nosplit.kernels.stein import stein_kernels
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, scores_of
@@ -40,10 +39,8 @@ __all__ = ["fit_of_file"]
 def fit_of_file(
     source: Source,
     score: Score,
-    asked: Asked,
+    request: Request,
     *,
-    rng: np.random.Generator,
-    workers: int | None = None,
     progress: bool = False,
 ) -> TestResult | None:
     """Test a large file by a sketch; None if it is to be read whole.
@@ -54,24 +51,28 @@ def fit_of_file(
     """
     if source.n_values <= whole.SMALL or not (callable(score) or isinstance(score, Model)):
         return None
-    rows = _ScoredFile.of(source, score, asked.options, progress)
-    p, d = rows.width, len(stein_kernels(asked.kernels, 1.0))
+    rows = _ScoredFile.of(source, score, request.options, progress)
+    p, d = rows.width, len(stein_kernels(request.kernels, 1.0))
     sizes = SteinSizes(rows.n, rows.n, p, d, 2)
     sampling = isinstance(score, SamplingModel)
-    how, _ = plan_rows(sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling)
-    if not isinstance(how.pairing, Sketch):
+    how = plan_sketch(
+        sizes, request.pairs, request.calibration, request.method, request.budget, sampling
+    )
+    if how is None:
         return None
-    if asked.shuffle:
-        shuffled(rows.n, rng)  # in memory, all rows are put in order first: the same draws follow
+    if request.shuffle:
+        shuffled(
+            rows.n, request.rng
+        )  # in memory, all rows are put in order first: the same draws follow
     done = sketched_fit(
         rows,
-        asked.kernels,
+        request.kernels,
         how,
-        asked.method,
-        rng,
-        asked.shuffle,
-        workers,
-        scaled=asked.options.scale == ROBUST,
+        request.method,
+        request.rng,
+        request.shuffle,
+        request.workers,
+        scaled=request.options.scale == ROBUST,
         encoding=rows.reader.encoding,
         score=score,
     )

@@ -9,24 +9,21 @@ from typing import Any
 import numpy as np
 
 from nosplit._old.engines.streams.state import Rows
-from nosplit._old.families.fitting import (
-    SteinKernels,
-    TensorKernels,
-    fit_stein_bank,
-    fit_tensors,
-)
-from nosplit._old.families.goodness_of_fit import SteinUnits
+from nosplit._old.families.fitting import TensorKernels, fit_tensors
 from nosplit._old.families.independence import HsicUnits
 from nosplit._old.pairs.effective import effective_pairs
 from nosplit._types import Array
 from nosplit.core.order import Natural
 from nosplit.core.pairings import Pairing
+from nosplit.data.scored import ScoredRows
 from nosplit.errors import InputError
 from nosplit.families.paired import Paired, fit_bank
+from nosplit.families.stein import effective_rows
+from nosplit.families.stein_pairs import SteinUnits
 from nosplit.kernels import Parts
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.stein import SteinBank, SteinKernels, fit_stein_bank
 from nosplit.kernels.tensor import TensorBank
 
 __all__ = ["Observations", "Scored", "TwoSamples", "check_ratio"]
@@ -92,7 +89,7 @@ class Scored:
 
     def effective(self, units: SteinUnits, pairing: Pairing) -> Array:
         """Effective rows of a pass, for the kernel with the fewest."""
-        return np.array([units.effective_rows()])
+        return np.array([effective_rows(ScoredRows(units.x, units.scores), units.bank)])
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,15 @@ from nosplit._old.engines.streams.batches import StreamBatch, batch_rows, check_
 from nosplit._old.engines.streams.blocks import Scored
 from nosplit._old.engines.streams.moments import MomentsAccumulator
 from nosplit._old.engines.streams.state import Rows, State
-from nosplit._old.families.fitting import SteinKernels, stein_kernels
-from nosplit._old.inference.caveats import few_effective_rows, stein_caveats
 from nosplit._old.inference.outcome import Outcome
 from nosplit.core.pairings import Pairing
 from nosplit.data.encoding import Encoding
 from nosplit.data.frames import as_frame
-from nosplit.errors import Caveat, InputError
+from nosplit.errors import Caveat, InputError, UnsafeAsymptoticsWarning
+from nosplit.inference.caveats import few_effective_rows, few_stein_pairs
 from nosplit.inference.questions import GOODNESS
 from nosplit.kernels import Kernel
-from nosplit.kernels.stein import SteinBank
+from nosplit.kernels.stein import SteinBank, SteinKernels, stein_kernels
 from nosplit.models import Model
 from nosplit.models.ends import on_the_line
 from nosplit.models.scores import Score, as_model, scores_of
@@ -206,7 +205,8 @@ class AdjacentFit(MomentsAccumulator, GoodnessOfFitAccumulator):
 
     def _caveats(self, state: State, outcome: Outcome) -> list[Caveat]:
         width = 0 if state.waiting is None else state.waiting[0].shape[1]
-        found = stein_caveats(outcome, width)
+        said = any(category is UnsafeAsymptoticsWarning for category, _ in outcome.caveats)
+        found = [] if said else few_stein_pairs(outcome.n_pairs, len(outcome.tau), width)
         if state.effective is not None:
             found += few_effective_rows(float(state.effective[0]), state.n_units)
         return found

@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.families.goodness_of_fit import SteinTask, sketched_fit
 from nosplit._old.engines.torch.devices import as_array, as_rows, device_of, running
 from nosplit._old.engines.torch.sketches.dealing import cells_of
 from nosplit._old.engines.torch.sketches.sides import check_finite_tensor
 from nosplit._old.engines.torch.sketches.stein import DeviceStein
-from nosplit._old.families.fitting import stein_kernels
-from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_rows
-from nosplit._old.sketch.families.goodness_of_fit_sums import SteinSums
+from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_sketch
 from nosplit._types import Array, Index
+from nosplit.api._request import Request
 from nosplit.core.order import shuffled
-from nosplit.core.pairings import Sketch
+from nosplit.core.stein_map import SteinSums
 from nosplit.data.frames import is_table
 from nosplit.errors import InputError
 from nosplit.inference.questions import GOODNESS
 from nosplit.inference.result import TestResult
+from nosplit.kernels.stein import stein_kernels
 from nosplit.models import Model, SamplingModel
 from nosplit.models.ends import Ends
 from nosplit.models.scores import Score, check_scores, scores_of
@@ -34,36 +33,43 @@ __all__ = ["fit_of_tensor"]
 def fit_of_tensor(
     x: Any,
     score: Score,
-    asked: Asked,
-    *,
-    rng: np.random.Generator,
-    workers: int | None = None,
-    device: Any = None,
+    request: Request,
 ) -> TestResult | None:
     """Test rows on a device by a sketch; None where they are compared in memory.
 
     That is so for few rows, tables, models with ends, and where columns are picked or scaled.
     """
-    plain = asked.options.idle and not is_table(x)
+    plain = request.options.idle and not is_table(x)
     if not plain or isinstance(getattr(score, "ends", None), Ends):
         return None
-    place = device_of(x, x, device)
+    place = device_of(x, x, request.device)
     rows = as_rows(x, "x", place)
     n, p = rows.shape
-    sizes = SteinSizes(n, n, p, len(stein_kernels(asked.kernels, 1.0)), 2)
+    sizes = SteinSizes(n, n, p, len(stein_kernels(request.kernels, 1.0)), 2)
     sampling = isinstance(score, SamplingModel)
-    how, _ = plan_rows(sizes, asked.pairs, asked.calibration, asked.method, asked.budget, sampling)
-    if not isinstance(how.pairing, Sketch):
+    how = plan_sketch(
+        sizes, request.pairs, request.calibration, request.method, request.budget, sampling
+    )
+    if how is None:
         return None
     check_finite_tensor(rows, "x")
     if bool((rows == rows[0]).all()):
         raise InputError("`x` is constant: all rows are the same.")
-    if asked.shuffle:
-        shuffled(n, rng)  # in memory, all rows are put in order first: the same draws follow
+    if request.shuffle:
+        shuffled(
+            n, request.rng
+        )  # in memory, all rows are put in order first: the same draws follow
     with running(place):
         scored = _ScoredTensor(rows, _placed(score, place))
         done = sketched_fit(
-            scored, asked.kernels, how, asked.method, rng, asked.shuffle, workers, score=score
+            scored,
+            request.kernels,
+            how,
+            request.method,
+            request.rng,
+            request.shuffle,
+            request.workers,
+            score=score,
         )
     return done.result(GOODNESS, n)
 

@@ -54,6 +54,11 @@ class PlannedDesign:
         """Whether labels change places, inside blocks or among samples."""
         return any(count is not None for count in (self.strata, self.groups, self.samples))
 
+    def each(self, n: int) -> tuple[int, ...]:
+        """Rows of each of several samples of n rows in all."""
+        samples = self.samples or 1
+        return (n // samples,) * samples
+
     @property
     def words(self) -> str:
         """Words on what changes places."""

@@ -33,9 +33,6 @@ class Plan:
         Why, in one sentence.
     sizes : Sizes
         What the cost depends on.
-    otherwise : Plan or None
-        What is done instead if a test of fit is not to be trusted with the data: samples of the
-        model.
     """
 
     pairing: Pairing
@@ -45,7 +42,6 @@ class Plan:
     nominal_seconds: float
     reason: str
     sizes: Sizes
-    otherwise: Plan | None = None
 
     @property
     def pairs(self) -> str:

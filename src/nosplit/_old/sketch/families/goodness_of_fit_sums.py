@@ -3,87 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._old.pairs.statistics import DrawnStatistics
 from nosplit._old.sketch.cells import statistics_under
 from nosplit._old.sketch.dealing import Deal
-from nosplit._old.sketch.families.goodness_of_fit import SteinMap
 from nosplit._old.sketch.lenses import ColumnView, kernel_view
-from nosplit._old.sketch.maps import STEP
 from nosplit._old.sketch.sums import total_of
 from nosplit._old.sketch.swaps import Swaps
 from nosplit._old.sketch.units import CellUnits, Lens, whole_units
 from nosplit._types import Array, Index
 from nosplit.backend.threads import n_workers, one_blas_thread
-from nosplit.kernels.frequencies import projected
+from nosplit.core.feature_map import STEP
+from nosplit.core.stein_map import BLOCK, SteinMap, SteinSums
 
 __all__ = [
-    "FAR",
-    "SteinSums",
     "cell_skewness",
     "sketch_scored_rows",
     "stein_statistics",
 ]
 
-# Rows whose numbers are in the cache together.
-BLOCK = 512
-# Numbers beyond so many times their size count as this far: sums then never overflow.
-FAR = 2.0**20
 # Flattened kernels divide by λ + γλ_max, with γ the first number and the larger of the second and
 # ROWS / n. Directions of little variance are skewed ones: random signs need more rows there.
 FLATTENED, FLATTEST, ROWS = 1e-1, 1e-3, 200.0
-
-
-@dataclass(frozen=True, eq=False)
-class SteinSums:
-    """The sketch of a sample and its scores: integers, so that sketches of parts add exactly.
-
-    Attributes
-    ----------
-    numbers : array of int64, shape (C, D)
-        Sums of Stein features over the rows of each cell, in steps.
-    """
-
-    numbers: NDArray[np.int64]
-
-    @classmethod
-    def empty(cls, sketch: SteinMap, cells: int) -> SteinSums:
-        """The sketch of no rows."""
-        return cls(np.zeros((cells, sketch.n_numbers), np.int64))
-
-    def __add__(self, other: SteinSums) -> SteinSums:
-        return SteinSums(self.numbers + other.numbers)
-
-    def __iadd__(self, other: SteinSums) -> SteinSums:
-        self.numbers.__iadd__(other.numbers)
-        return self
-
-    def add(self, sketch: SteinMap, rows: Array, scores: Array, cells: NDArray[Any]) -> None:
-        """Add rows to their cells; rows of cells beyond the last are passed over."""
-        order = np.flatnonzero(cells < len(self.numbers))
-        for start in range(0, len(order), BLOCK):
-            part = order[start : start + BLOCK]
-            self._add(sketch, rows[part], scores[part], cells[part])
-
-    def _add(self, sketch: SteinMap, rows: Array, scores: Array, cells: NDArray[Any]) -> None:
-        from nosplit.backend.numba.families import add_rounded, add_stein_waves
-
-        gains = STEP / sketch.scales
-        scaled = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
-        # Sums over columns go in an order of their own, wherever these stand.
-        order = sketch.order
-        turns = projected(scaled.astype(np.float32)[:, order], sketch.turns[order])
-        along = projected(scores.astype(np.float64)[:, order], sketch.directions[order])
-        angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))
-        waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
-        add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)
-        low = sketch.low_orders(rows, scores)
-        add_rounded(low, gains[-low.shape[1] :], cells, room, 2 * sketch.n_waves, self.numbers)
 
 
 def sketch_scored_rows(

@@ -9,13 +9,13 @@ import numpy as np
 
 from nosplit._checks import check_sample
 from nosplit._old.data.files.whole import pictured_rows, read_if_path
-from nosplit._old.data.samples import one_sample
 from nosplit._old.describe.report.context import PageChoices
 from nosplit._old.describe.report.figures import histogram
 from nosplit._old.describe.report.pictured.drawing import quantiles
 from nosplit._text import printable
 from nosplit._types import Array
 from nosplit.data.options import Options
+from nosplit.data.samples import one_sample
 from nosplit.inference.changes import SomeColumns
 from nosplit.inference.result import TestResult
 from nosplit.models.drawing import drawing_from

@@ -17,22 +17,24 @@ from nosplit._old.engines.streams.sketches.accumulator import FamilySketch, sket
 from nosplit._old.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit._old.engines.streams.sketches.runs import RunSums
 from nosplit._old.engines.streams.state import Rows
-from nosplit._old.families.fitting import SteinKernels, fit_stein_bank, stein_kernels
 from nosplit._old.inference.outcome import Outcome
 from nosplit._old.inference.statistics import test_draws
-from nosplit._old.sketch.families.goodness_of_fit import SteinMap, fit_stein_map
-from nosplit._old.sketch.families.goodness_of_fit_sums import (
-    SteinSums,
-    cell_skewness,
-    stein_statistics,
-)
+from nosplit._old.sketch.families.goodness_of_fit_sums import cell_skewness, stein_statistics
 from nosplit._types import Index
 from nosplit.core.pairings import Pairing, Sketch
+from nosplit.core.stein_map import SteinMap, SteinSums, fit_stein_map
 from nosplit.data.encoding import Encoding
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import WILD
 from nosplit.kernels import Kernel
-from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
+from nosplit.kernels.stein import (
+    BoundedLinear,
+    Constant,
+    SteinBank,
+    SteinKernels,
+    fit_stein_bank,
+    stein_kernels,
+)
 from nosplit.methods import Method
 from nosplit.models import Model
 

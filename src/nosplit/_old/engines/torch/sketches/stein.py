@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from nosplit._old.sketch.families.goodness_of_fit import SteinMap
-from nosplit._old.sketch.families.goodness_of_fit_sums import FAR, SteinSums
 from nosplit._old.sketch.maps import STEP
+from nosplit.core.stein_map import FAR, SteinMap, SteinSums
 from nosplit.kernels.stein import BoundedLinear
 
 __all__ = ["DeviceStein"]

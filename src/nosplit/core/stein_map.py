@@ -16,18 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._old.sketch.maps import STEP, spread_of
 from nosplit._types import Array, Index
-from nosplit.kernels.frequencies import Frequencies, frequencies_of, turns_by_spread
+from nosplit.core.feature_map import STEP, spread_of
+from nosplit.kernels.frequencies import Frequencies, frequencies_of, projected, turns_by_spread
 from nosplit.kernels.orders import column_order
 from nosplit.kernels.stein import BoundedLinear, Constant
 
-__all__ = ["SteinMap", "fit_stein_map"]
+__all__ = ["BLOCK", "FAR", "SteinMap", "SteinSums", "fit_stein_map"]
 
 # Frequencies of a column by itself, in radians a spread, and of all columns together.
 COLUMN_WAVES, ALL_COLUMN_WAVES = (1.0, 2.0, 4.0, 0.5, 3.0, 6.0, 1.5, 8.0), 512
 # Pairs of columns of which one is multiplied by the score of the other.
 MOST_PAIRS = 256
+# Rows whose numbers are in the cache together.
+BLOCK = 512
+# Numbers beyond so many times their size count as this far: sums then never overflow.
+FAR = 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +143,12 @@ class SteinMap:
         """Stein features of 1, of bounded coordinates and of their squares, (n, 3p + pairs)."""
         z, s = (rows - self.center) / self.spread, scores * self.spread
         r, slope = BoundedLinear().bounded(z)
-        k, j = self.pairs
-        return np.concatenate(
-            [s, slope + r * s, 2.0 * r * slope + r * r * s, r[:, k] * s[:, j]], axis=1
-        )
+        (k, j), p = self.pairs, self.p
+        found = np.empty((len(s), 3 * p + len(k)))
+        found[:, :p], found[:, p : 2 * p] = s, slope + r * s
+        found[:, 2 * p : 3 * p] = 2.0 * r * slope + r * r * s
+        np.multiply(r.take(k, axis=1), s.take(j, axis=1), out=found[:, 3 * p :])
+        return found
 
     # -- the numbers of a cell ---------------------------------------------------------------
 
@@ -231,3 +237,50 @@ def fit_stein_map(
     sizes = np.sqrt(np.mean(values * values, axis=0))
     usable = np.isfinite(sizes) & (sizes > 0)
     return replace(sketch, scales=np.where(usable, sizes, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class SteinSums:
+    """The sketch of a sample and its scores: integers, so that sketches of parts add exactly.
+
+    Attributes
+    ----------
+    numbers : array of int64, shape (C, D)
+        Sums of Stein features over the rows of each cell, in steps.
+    """
+
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, sketch: SteinMap, cells: int) -> SteinSums:
+        """The sketch of no rows."""
+        return cls(np.zeros((cells, sketch.n_numbers), np.int64))
+
+    def __add__(self, other: SteinSums) -> SteinSums:
+        return SteinSums(self.numbers + other.numbers)
+
+    def __iadd__(self, other: SteinSums) -> SteinSums:
+        self.numbers.__iadd__(other.numbers)
+        return self
+
+    def add(self, sketch: SteinMap, rows: Array, scores: Array, cells: NDArray[Any]) -> None:
+        """Add rows to their cells; rows of cells beyond the last are passed over."""
+        order = np.flatnonzero(cells < len(self.numbers))
+        for start in range(0, len(order), BLOCK):
+            part = order[start : start + BLOCK]
+            self._add(sketch, rows[part], scores[part], cells[part])
+
+    def _add(self, sketch: SteinMap, rows: Array, scores: Array, cells: NDArray[Any]) -> None:
+        from nosplit.backend.numba.families import add_rounded, add_stein_waves
+
+        gains = STEP / sketch.scales
+        scaled = np.clip((rows - sketch.center) / sketch.spread, -FAR, FAR)
+        # Sums over columns go in an order of their own, wherever these stand.
+        order = sketch.order
+        turns = projected(scaled.astype(np.float32)[:, order], sketch.turns[order])
+        along = projected(scores.astype(np.float64)[:, order], sketch.directions[order])
+        angles = np.float32(2.0 * np.pi) * (turns - np.rint(turns))
+        waves, room = (np.cos(angles), np.sin(angles)), STEP * FAR
+        add_stein_waves(*waves, along, sketch.slopes, gains, cells, room, self.numbers)
+        low = sketch.low_orders(rows, scores)
+        add_rounded(low, gains[-low.shape[1] :], cells, room, 2 * sketch.n_waves, self.numbers)

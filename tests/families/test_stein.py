@@ -1,22 +1,21 @@
-"""Goodness of fit: Stein kernels against their definition, calibrations against theory."""
+"""Goodness of fit: Stein kernels against their definition, exactness, level, designs, input."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 from scipy.signal import lfilter
-from scipy.stats import binom
 
+import nosplit
 from nosplit import Exact, InputError, Wild, goodness_of_fit_test, models
-from nosplit._old.api.ways.scored import SEVERAL_KERNELS
-from nosplit._old.families.goodness_of_fit import SteinBlocks, SteinUnits
-from nosplit._old.inference.caveats import SMALLEST_PAIRS
-from nosplit._old.pairs.loop import accumulate, accumulate_draws
+from nosplit.core.exchange import signs
 from nosplit.core.order import Natural, shuffled
 from nosplit.core.pairings import (
     Adjacent,
@@ -27,10 +26,16 @@ from nosplit.core.pairings import (
     Tile,
     Window,
 )
+from nosplit.core.statistics import statistics
+from nosplit.data.labels import RowLabels
+from nosplit.data.scored import ScoredRows
 from nosplit.errors import UnsafeAsymptoticsWarning
+from nosplit.families import design
+from nosplit.families.stein import compare_by_signs, compare_with_samples
+from nosplit.families.stein_pairs import SteinUnits
+from nosplit.inference.plan import Effort
 from nosplit.kernels import IMQ, Gaussian, Laplace, Linear, Matern
 from nosplit.kernels.stein import SteinBank, default_stein_kernels
-from nosplit.methods import Split
 
 KERNELS = (
     Gaussian(0.5),
@@ -121,7 +126,7 @@ def test_complete_pairs_are_the_textbook_u_statistic():
                     + p / width**2
                     - d @ d / width**4
                 )
-    moments = accumulate(units(x, s, [Gaussian(width)]), Complete(), workers=1)
+    moments = units(x, s, [Gaussian(width)]).total(Complete(), workers=1)
     assert moments.mean[0] == pytest.approx(total / (n * (n - 1)), rel=1e-12)
 
 
@@ -134,8 +139,7 @@ def test_pairings_and_orders_agree_with_one_tile(pairing):
     rows = order.rows(range(41))
     whole = units(x[rows], s[rows]).values(Tile(range(41), range(41)))
     pairs = {LinearPairs: [(i, 20 + i) for i in range(20)]}.get(type(pairing))
-    moments = accumulate(units(x, s, order=order), pairing, workers=1)
-    again = accumulate(units(x, s, order=order), pairing, workers=2)
+    moments, again = (units(x, s, order=order).total(pairing, w) for w in (1, 2))
     assert moments.n == pairing.n_pairs(41)
     np.testing.assert_array_equal(moments.mean, again.mean)
     if pairs is not None:
@@ -146,53 +150,140 @@ def test_pairings_and_orders_agree_with_one_tile(pairing):
         np.testing.assert_allclose(moments.mean, whole[:, i, j].mean(axis=1), rtol=1e-12)
 
 
-def test_wild_draws_are_signs_of_units():
-    x, s = sample(6)
-    some = units(x, s)
-    draws = accumulate_draws(some, Complete(), some.draws(999, np.random.default_rng(0)))
-    H = some.values(Tile(range(6), range(6)))
-    signs = 1 - 2 * ((np.arange(32)[:, None] >> np.arange(6)) & 1)  # -ε gives what ε gives
-    wanted = [[e @ np.triu(h, 1) @ e for h in H] for e in signs]
-    np.testing.assert_allclose(draws.sums, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+@pytest.mark.parametrize("p", [1, 3])
+def test_means_of_samples_are_those_of_their_pairs(p):
+    """In runs of 1,024 pairs, which 60 rows have more of."""
+    from nosplit.backend.numba.stein import sample_means
+
+    x, bank = np.random.default_rng(0).normal(size=(3, 60, p)), SteinBank(KERNELS)
+    means = np.empty((3, len(bank)))
+    sample_means(bank.program, x, -x, means)
+    expected = [units(rows, -rows).total(Complete(), 1).mean for rows in x]
+    np.testing.assert_allclose(means, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("n", "at_once"), [(300, 1024), (30, 1)])
+def test_signs_of_groups_against_brute_force(n, at_once, monkeypatch):
+    """Sums over groups of several sizes, in more than one tile, and a few rows at a time."""
+    monkeypatch.setattr(design, "MAX_ROWS_AT_ONCE", at_once)
+    x = np.random.default_rng(1).normal(size=(n, 2))
+    label = np.sort(np.random.default_rng(2).integers(n // 2, size=n))
+    groups, said = design.signed_design(x, RowLabels(label, ()), False)
+    bank, exchange = SteinBank(KERNELS[:2]), signs(groups.n, 50, 7)
+    own = x[groups.row]
+    form = groups.gram(2, lambda a, b: bank.tile((own[a], -own[a]), (own[b], -own[b])))
+    found = statistics(exchange, {"kernels": form})["kernels"].tau
+    member = (label == np.unique(label)[:, None]) * np.sqrt(groups.n / n)
+    H = member @ bank.tile((x, -x), (x, -x)) @ member.T
+    weights = exchange.chunks[0][:, 0].astype(float)
+    wanted = [[w @ np.triu(h, 1) @ w / 4.0 for h in H] for w in weights]
+    assert said.count == groups.n == len(np.unique(label))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=5e-5 * np.abs(wanted).max())
 
 
 # Calibration ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["auto", Split(0.5)], ids=str)
-def test_simulated_p_values_are_uniform_at_eight_rows(method):
-    """The rank among 20 is uniform; a chi-square test, false alarm 1e-4 for each method."""
-    rng, ranks = np.random.default_rng(3), []
-    for _ in range(150):
-        x = NORMAL.sample(8, rng)
-        result = goodness_of_fit_test(
-            x, NORMAL, method=method, calibration=Exact(19), pairs="complete", rng=rng, workers=1
+def assert_uniform_at_most(found):
+    values = np.asarray(found)
+    share = np.mean(values[:, None] <= values + 1e-12, axis=0)
+    assert np.all(share <= values + 1e-12)
+    assert values.min() < 0.2
+
+
+@pytest.mark.parametrize("law", ["normal", "tails"])
+@pytest.mark.parametrize("p", [1, 3])
+@pytest.mark.parametrize("how", ["everything", "waves", "named", "best"])
+def test_simulation_is_exact(law, p, how):
+    """Any of twenty samples of the model may be the data: each p-value comes once."""
+    rng = np.random.default_rng(3)
+    draw = rng.normal if law == "normal" else rng.standard_cauchy
+    pilot, samples = draw(size=(1000, p)), draw(size=(20, 8, p))
+    kernels, method = (Gaussian(1.0) if how == "named" else None), None
+    method = nosplit.methods.Best() if how == "best" else None
+    joint, alone = [], []
+    for r in range(20):
+        batches = iter([pilot, np.delete(samples, r, axis=0).reshape(-1, p)])
+        found = compare_with_samples(
+            ScoredRows(samples[r], -samples[r]),
+            lambda count, batches=batches: ScoredRows(own := next(batches)[:count], -own),
+            kernels,
+            Effort(19, 16 if how == "waves" else 0),
+            np.random.default_rng(0),
+            method,
+            scaled=how == "waves",
+        ).finding
+        joint.append(found.pvalue)
+        alone.append(0.05 if found.columns is None else found.columns.adjusted.min())
+    assert_uniform_at_most(joint)
+    if how in ("everything", "waves"):
+        assert_uniform_at_most(alone)
+    else:
+        assert found.columns is None
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_signs_are_exact_for_scores_that_are_odd(length):
+    """Linear features of -x are those of x with another sign: all data sets of an orbit."""
+    x = np.random.default_rng(4).standard_cauchy((7 * length, 2))
+    found = []
+    for flips in product([-1.0, 1.0], repeat=7):
+        rows = np.repeat(flips, length)[:, None] * x
+        units, _ = design.signed_design(x, None, length)
+        test = compare_by_signs(
+            ScoredRows(rows, -rows), units, None, None, Effort(999), np.random.default_rng(0)
         )
-        assert result.how.calibration == "simulate"
-        assert result.how.n_resamples == 19
-        ranks.append(round(20 * result.pvalue))
-    counts = np.bincount(ranks, minlength=21)[1:]
-    assert stats.chisquare(counts.reshape(5, 4).sum(axis=1)).pvalue > 1e-4
-    assert counts[0] <= most(150, 0.05)
+        found.append(test.finding.kinds["linear"])
+        assert set(test.finding.kinds) == {"learned", "linear"}
+        assert (test.finding.n_draws, test.n_permutations) == (64, 64.0)
+    assert_uniform_at_most(found)
 
 
-def test_wild_level_at_the_smallest_safe_n():
-    """At most .08 there (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
-    rng, trials = np.random.default_rng(4), 100
-    model = models.MultivariateNormal(np.zeros(3))
-    hits = 0
+def test_what_is_fitted_knows_no_data():
+    """Bandwidths are those of a pilot sample of the model, whatever the data."""
+    seen = []
+
+    def recipe(bandwidth):
+        seen.append(bandwidth)
+        return default_stein_kernels(bandwidth)
+
+    x = NORMAL.sample(20, np.random.default_rng(1))
+    for scale in (1.0, 10.0):
+        goodness_of_fit_test(scale * x, NORMAL, kernels=recipe, calibration=Exact(19), workers=1)
+    fitted = [bandwidth for bandwidth in seen if bandwidth != 1.0]  # 1.0 counts the kernels
+    assert len(fitted) == 2
+    assert fitted[0] == fitted[1] == pytest.approx(0.954, rel=0.05)  # of N(0, 2)
+
+
+@pytest.mark.parametrize(("n", "p"), [(25, 1), (50, 3)])
+@pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
+def test_wild_level(n, p):
+    """At most .08 (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
+    rng, trials, hits = np.random.default_rng(4), 100, 0
+    model = models.MultivariateNormal(np.zeros(p))
     for _ in range(trials):
-        x = model.sample(SEVERAL_KERNELS, rng)
-        result = goodness_of_fit_test(x, model.score, calibration=Wild(199), rng=rng, workers=1)
-        hits += result.pvalue <= 0.05
+        x = model.sample(n, rng)
+        hits += goodness_of_fit_test(x, model.score, calibration=Wild(199), rng=rng).reject(0.05)
     assert hits <= most(trials, 0.08)
+
+
+def test_level_of_groups():
+    """Thirty groups of one to five rows that have half of their variance in common."""
+    rng, trials, hits = np.random.default_rng(5), 100, 0
+    for trial in range(trials):
+        label = np.repeat(np.arange(30), 1 + np.arange(30) % 5)
+        x = np.sqrt(0.5) * (rng.normal(size=(30, 2))[label] + rng.normal(size=(len(label), 2)))
+        res = goodness_of_fit_test(x, normal_score, groups=label, calibration=Wild(199), rng=trial)
+        hits += res.reject(0.05)
+    assert hits <= most(trials, 0.08)
+    assert res.how.design.count == res.how.n_units == 30
 
 
 def test_asymptotic_level_of_linear_pairs():
     """At most .08 with 1,000 pairs a kernel, as docs/measured has it; false alarm 1e-4."""
     rng, trials, hits = np.random.default_rng(5), 100, 0
     for _ in range(trials):
-        x = NORMAL.sample(4 * SMALLEST_PAIRS * 4, rng)
+        x = NORMAL.sample(8000, rng)
         result = goodness_of_fit_test(
             x, -x, calibration="asymptotic", pairs="linear", shuffle=False, workers=1
         )
@@ -216,41 +307,11 @@ def test_power_against_a_heavier_tail(calibration):
     assert result.how.calibration == calibration
 
 
-def test_simulation_makes_bandwidths_again():
-    """With the data's bandwidth kept, a sample ten times too wide could not be told so well."""
-    seen = []
-
-    def recipe(bandwidth):
-        seen.append(bandwidth)
-        return default_stein_kernels(bandwidth)
-
-    x = NORMAL.sample(20, np.random.default_rng(1)) * 10.0
-    goodness_of_fit_test(x, NORMAL, kernels=recipe, calibration=Exact(19), workers=1)
-    assert seen[0] == 1.0  # to count the kernels
-    assert seen[1] == seen[2] > 5.0 > max(seen[3:])  # to plan, and to test
-    assert len(set(seen)) == 21
-
-
 # Choices ----------------------------------------------------------------------------------------
 
 
 def gamma_score(x):
     return 2.0 / x - 1.0  # of a gamma law with shape 3
-
-
-@pytest.mark.parametrize("n", [50, 300])
-def test_level_with_a_declared_support(n):
-    p = [
-        goodness_of_fit_test(
-            np.random.default_rng(seed).gamma(3.0, size=n),
-            gamma_score,
-            support=(0.0, np.inf),
-            rng=seed,
-            workers=1,
-        ).pvalue
-        for seed in range(200)
-    ]
-    assert np.count_nonzero(np.array(p) <= 0.05) <= binom.isf(1e-4, 200, 0.05)
 
 
 def test_a_declared_support_against_a_model():
@@ -315,7 +376,11 @@ def test_auto_simulates_small_samples_of_models_and_flips_others():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         few = goodness_of_fit_test(x[:11], NORMAL.score)
-    assert "11 rows are few for the wild bootstrap" in " ".join(few.warnings)
+    assert "11 rows are few for random signs" in " ".join(few.warnings)
+    x, _ = sample(600, model=NORMAL)
+    result = goodness_of_fit_test(x, NORMAL, budget=0.1)
+    assert (result.how.calibration, result.how.pairs) == ("wild", "complete")
+    assert "samples of the model do not fit the budget" in result.notes[0]
     x, _ = sample(30_000, model=NORMAL)
     result = goodness_of_fit_test(x, NORMAL, budget=0.05)
     assert (result.how.calibration, result.how.pairs, result.how.method) == (
@@ -328,7 +393,7 @@ def test_auto_simulates_small_samples_of_models_and_flips_others():
 @pytest.mark.parametrize("calibration", ["asymptotic", "wild", "simulate"])
 def test_workers_do_not_change_the_result(calibration):
     x, _ = sample(2000 if calibration == "asymptotic" else 300, model=NORMAL)
-    options = {"calibration": Exact(19) if calibration == "simulate" else calibration, "pairs": 2}
+    options = {"calibration": Exact(199) if calibration == "simulate" else calibration}
     one, two = (goodness_of_fit_test(x, NORMAL, workers=w, **options) for w in (1, 2))
     assert one.to_dict() == two.to_dict()
     assert one.how.calibration == calibration
@@ -376,10 +441,9 @@ def normal_score(x):
     return -x
 
 
-@pytest.mark.parametrize("n", [200, 600])
-def test_level_of_a_series_against_theory(n):
+def test_level_of_a_series_against_theory():
     """AR(1) with φ = .5: at most .08 (docs/measured/goodness_of_fit.md); false alarm 1e-4."""
-    rng, trials, hits = np.random.default_rng(6), 100, 0
+    rng, trials, hits, n = np.random.default_rng(6), 100, 0, 200
     for _ in range(trials):
         x = chain(n, 1, 0.5, rng)
         with warnings.catch_warnings():
@@ -402,14 +466,13 @@ def test_level_of_a_series_against_theory(n):
 def test_the_check_of_neighbouring_rows_never_changes_the_result(how, monkeypatch):
     x = chain(2000, 1, 0.9, np.random.default_rng(7))
     checked = goodness_of_fit_test(x, **how).to_dict()
-    for module in ("nosplit._old.api.ways.scored", "nosplit._old.engines.families.goodness_of_fit"):
+    for module in ("nosplit.api.goodness_of_fit", "nosplit._old.engines.families.goodness_of_fit"):
         monkeypatch.setattr(f"{module}.check_rows", lambda *rows, **options: [])
     unchecked = goodness_of_fit_test(x, **how).to_dict()
     said = set(checked.pop("warnings")) - set(unchecked.pop("warnings"))
     assert checked == unchecked
     assert [text[:20] for text in said] == ["DependentRowsWarning"]
     how = checked["how"]
-    assert how["calibration"] != "series"
     assert how["n_used"] == 2000 or how["pairs"] == "sketch"  # which has pilot rows
 
 
@@ -417,7 +480,7 @@ def test_a_series_from_another_law_is_found():
     x = chain(2000, 2, 0.5, np.random.default_rng(9)) + 0.5
     result = goodness_of_fit_test(x, normal_score, series=True)
     assert result.reject(0.01)
-    assert (result.how.calibration, result.how.pairs) == ("series", "complete")
+    assert (result.how.calibration, result.how.pairs) == ("wild", "complete")
     assert (result.how.design.kind, result.how.design.unit) == ("series", "blocks")
     assert not result.warnings
 
@@ -444,30 +507,7 @@ def test_a_series_that_is_too_short():
     few = goodness_of_fit_test(rising, normal_score, series=100)
     assert few.pvalue >= few.how.smallest_pvalue == 0.25  # three blocks: four products of signs
     assert few.verdict() == "too little data"
-    assert "3 blocks of rows are few for random signs" in " ".join(few.warnings)
-
-
-def test_few_blocks_have_two_kernels_as_few_rows_have():
-    x = np.random.default_rng(12).normal(size=(600, 10))
-    kernels = [
-        len(goodness_of_fit_test(x, -x, series=b, workers=1).selection.kernels) for b in (12, 13)
-    ]
-    assert kernels == [4, 2]
-
-
-def test_blocks_are_sums_of_rows_against_numpy(monkeypatch):
-    """Pairs of blocks against plain sums over their rows, whatever is computed at once."""
-    x = chain(63, 2, 0.5, np.random.default_rng(13))
-    rows = units(x, -x, [IMQ(1.0), IMQ(2.0)])
-    every = rows.values(Tile(range(60), range(60)))
-    expected = every.reshape(2, 6, 10, 6, 10).sum(axis=(2, 4)) / 10
-    for at_once in (1, 200, 1 << 20):
-        monkeypatch.setattr("nosplit._old.families.goodness_of_fit.VALUES_AT_ONCE", at_once)
-        blocks = SteinBlocks(rows, 10)
-        assert blocks.n_units == 6
-        np.testing.assert_allclose(blocks.values(Tile(range(6), range(6))), expected, rtol=1e-12)
-        part = blocks.part(range(2, 5)).values(Tile(range(3), range(3)))
-        np.testing.assert_allclose(part, expected[:, 2:5, 2:5], rtol=1e-12)
+    assert "3 blocks are few for random signs" in " ".join(few.warnings)
 
 
 # Input ------------------------------------------------------------------------------------------
@@ -479,30 +519,37 @@ def refuse(match, x=None, score=None, **options):
         goodness_of_fit_test(rows, NORMAL.score if score is None else score, **options)
 
 
-def test_series_iv():
-    refuse('`calibration` must be "auto" or "wild" with series=', series=True, calibration=Exact())
-    refuse("`calibration` must be .* got 'asymptotic'", series=5, calibration="asymptotic")
-    refuse("`calibration` must be .* got 'simulate'", series=True, calibration="simulate")
-    refuse('`pairs` must be "auto" or "complete" with series=, got 3', series=True, pairs=3)
-    refuse("`pairs` must be .* got 'sketch'", series=True, pairs="sketch")
-    refuse("`method` naive needs a closed form", series=True, method="naive")
+def test_series_and_groups_iv():
+    one = np.zeros(30, int)
+    for how in ({"series": True}, {"groups": np.arange(30) // 2}):
+        refuse("`groups` or `series` are not", score=NORMAL, calibration=Exact(), **how)
+        refuse("closed forms of the paper do not", calibration="asymptotic", **how)
+        refuse("closed forms of the paper do not", pairs=3, **how)
+        refuse("need all pairs of rows, one by one", pairs="sketch", **how)
+        refuse("closed forms of the paper do not", method="naive", **how)
+        refuse(r"nominal seconds for 30 rows, with budget=0.001", budget=0.001, **how)
     refuse("`series` must be an int ≥ 1, got 0", series=0)
     refuse("`series` must be an int ≥ 1, got 'yes'", series="yes")
     refuse("`series` must be at most half .* blocks of 16 rows for 30 rows", series=16)
     refuse("`series` is not supported on a device", series=True, device="cpu")
+    refuse("do not go with it", series=True, groups=one)
+    refuse("`groups` must have a label for each of the 30 rows of `x`, got 3", groups=[1, 2, 3])
+    refuse("`groups` names a column, 'user', but `x` is no table", groups="user")
+    refuse("`groups` has 1 missing labels", groups=[None, *range(29)])
     refuse("`x` must have at least 4 rows, got 3", x=np.arange(3.0))
 
 
-def test_series_that_are_too_long_for_the_budget_iv():
-    x = chain(3000, 1, 0.5, np.random.default_rng(14))
-    refuse(
-        r"budget=0.01 allows (\d+) rows, got 3,000. Keep one row in 5 with x\[::5\]",
-        x,
-        normal_score,
-        series=True,
-        budget=0.01,
-    )
-    goodness_of_fit_test(x[::5], normal_score, series=True, budget=0.01)
+def test_groups_of_tables():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=66), "user": np.repeat(np.arange(22), 3).astype(str)})
+    named = goodness_of_fit_test(x, normal_score, groups="user")
+    given = goodness_of_fit_test(x[["a"]], normal_score, groups=x["user"])
+    assert named.pvalue == given.pvalue
+    assert (named.how.design.name, named.how.n_columns) == ("user", 1)
+    assert goodness_of_fit_test(x[["a"]], NORMAL, groups=x["user"]).how.calibration == "wild"
+    x.loc[:2, "user"] = None
+    left = goodness_of_fit_test(x, normal_score, groups="user", nan_policy="omit")
+    assert (left.how.n_used, left.how.n_left_out, left.how.n_units) == (63, 3, 21)
 
 
 def test_score_iv():
@@ -523,7 +570,8 @@ def test_kernels_iv():
         refuse("`kernels` of a Stein test must be Gaussian, IMQ or Matern", kernels=[kernel])
     refuse("`kernels` must be a kernel, some kernels", kernels=[])
     refuse("`x` is constant", x=np.ones((10, 1)))
-    refuse('`pairs="complete"` has no normal limit', pairs="complete", calibration="asymptotic")
+    refuse("needs pairs with a normal limit", pairs="complete", calibration="asymptotic")
+    refuse("wild gives signs to all rows, so `pairs` must be all", pairs=3, calibration="wild")
 
 
 def test_errors_in_functions_are_not_hidden():
@@ -541,11 +589,8 @@ def test_few_rows_of_many_columns_have_two_kernels(n, p, few):
     alone = goodness_of_fit_test(x, -x, workers=1)
     assert len(alone.selection.kernels) == (2 if few else 4)
     assert not alone.warnings
-    model = models.MultivariateNormal(np.zeros(p))  # too little time for all pairs:
-    narrow = goodness_of_fit_test(x, model, budget=0.025 if n < 50 else 0.05, workers=1)
-    assert narrow.how.calibration == ("simulate" if few else "wild")
     if few:
-        with pytest.warns(UnsafeAsymptoticsWarning, match=f"{n} rows are few for the wild"):
+        with pytest.warns(UnsafeAsymptoticsWarning, match=f"{n} rows are few for random signs"):
             goodness_of_fit_test(x, -x, kernels=[IMQ(1.0), IMQ(2.0), IMQ(5.0)], workers=1)
 
 
