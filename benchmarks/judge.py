@@ -50,6 +50,17 @@ def in_time(n: int, m: int, **design: Any) -> Problem:
     return lambda rng: (nulls.ar1(rng, n, 2, 0.3), nulls.ar1(rng, m, 2, 0.3), design)
 
 
+def grouped_variables(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """Twelve groups of three rows, which are alike in both variables."""
+    group = np.repeat(np.arange(12), 3)
+    x, y = (rng.normal(size=(12, 2))[group] + rng.normal(size=(36, 2)) for _ in range(2))
+    return x, y, {"groups": group}
+
+
+def two_student(rng: Any) -> tuple[Any, Any, dict[str, Any]]:
+    return rng.standard_t(2.0, (600, 2)), rng.standard_t(2.0, (600, 1)), {}
+
+
 def pvalue(
     test: Callable[..., Any], problem: Problem, rng: Any, seed: int, **options: Any
 ) -> float:
@@ -110,6 +121,7 @@ DEFAULT = partial(pvalue, nosplit.two_sample_test)
 TWO_SAMPLES = partial(DEFAULT, calibration=nosplit.Exact(199))
 COLUMNS = partial(pvalue, nosplit.column_tests, n_resamples=199)
 INDEPENDENCE = partial(pvalue, nosplit.independence_test)
+STATES = partial(INDEPENDENCE, calibration=nosplit.Exact(199))
 # Thirty groups of one to five rows.
 GROUPS = np.repeat(np.arange(30), 1 + np.arange(30) % 5)
 NORMAL, GAMMA = nulls.normal_model(2), nulls.one_column("gamma(2)")
@@ -137,7 +149,10 @@ CELLS: dict[str, Callable[[Any, int], float]] = {
     "independence": partial(INDEPENDENCE, law("Cauchy", 40, 40)),
     "independence, table": partial(INDEPENDENCE, law("mixed table", 40, 40, 1)),
     "independence, strata": partial(INDEPENDENCE, partial(designed.given_a_stratum, n=40)),
+    "independence, groups": partial(INDEPENDENCE, grouped_variables),
     "independence, series": partial(INDEPENDENCE, in_time(40, 40, series=4)),
+    "independence, states": partial(STATES, two_student),
+    "independence, states, table": partial(STATES, law("mixed table", 600, 600, 1)),
     "fit, simulated": partial(fit, GAMMA, lambda rng: GAMMA.sample(40, rng)),
     **{
         f"fit, wild, {n} rows": partial(fit, NORMAL.score, partial(NORMAL.sample, n))
@@ -226,7 +241,7 @@ def power(only: str) -> bool:
 # -- speed -----------------------------------------------------------------------------------------
 
 # Name, rows of x and of y (0: three samples), columns (0 for a table), and the time over that
-# before that is allowed.
+# before that is allowed. Tests of independence have two columns on either side.
 CALLS = [
     *((f"{n} v {n}", n, n, 10, 1.3 if n <= 50 else 1.25 if n <= 500 else 1.1)
       for n in (20, 50, 100, 200, 500, 1000, 2000)),
@@ -237,6 +252,7 @@ CALLS = [
     ("1000 v 1000, table", 1000, 1000, 0, 1.1),
     ("3 x 200", 200, 0, 5, 1.25),
 ]  # fmt: skip
+INDEPENDENT = [(f"independence, {n}", n, n, 2, 1.25 if n <= 300 else 1.1) for n in (100, 300, 1000)]
 # Tests of fit: name, rows, calibration, and the same.
 FITS = [
     (f"fit, {n} rows, {how}", n, how, 1.25 if n <= 300 else 1.1)
@@ -256,7 +272,8 @@ def time_of_fit(n: int, how: str) -> float:
 def times() -> None:
     """Print milliseconds of every call, as JSON: the best of several, after one to warm up."""
     found = {}
-    for name, n, m, p, _ in CALLS:
+    for name, n, m, p, _ in [*CALLS, *INDEPENDENT]:
+        test = "independence" if name.startswith("independence") else "two_sample"
         rng = np.random.default_rng([42, n, m, p])
         draw = nulls.ROWS["normal" if p else "mixed table"]
         x, y, z = (draw(rng, own, p or 4) for own in (n, m or n, n))
@@ -264,7 +281,7 @@ def times() -> None:
         for _ in range(2 if n > 500 else 8):
             start = time.process_time()
             if m:
-                nosplit.two_sample_test(x, y, workers=1)
+                getattr(nosplit, f"{test}_test")(x, y, workers=1)
             else:
                 nosplit.k_sample_test([x, y, z], workers=1)
             spent.append(1e3 * (time.process_time() - start))
@@ -287,7 +304,7 @@ def speed(against: Path, rounds: int) -> bool:
             old = best.setdefault(source, found["times"])
             best[source] = {name: min(ms, old[name]) for name, ms in found["times"].items()}
     slower = []
-    for name, *_, allowed in [*CALLS, *FITS]:
+    for name, *_, allowed in [*CALLS, *INDEPENDENT, *FITS]:
         ours, theirs = (best[source][name] for source in sides)
         slower += [name] if ours > allowed * theirs else []
         said = f"{ours / theirs:.2f} ({ours:.1f} v {theirs:.1f} ms), at most {allowed}"

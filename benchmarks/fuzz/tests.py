@@ -190,7 +190,7 @@ def independence(rng: np.random.Generator) -> int:
     """Two variables."""
     n = _rows(rng)
     x, y = (data.sample(rng, n, int(rng.integers(1, 4))) for _ in range(2))
-    options = _options(rng, unit_size=int(_pick(rng, (2, 4, 8))), nan_policy=_pick(rng, NAN))
+    options = _options(rng, nan_policy=_pick(rng, NAN))
     return _agree(nosplit.independence_test, x, y, options)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nosplit import datasets, errors, kernels, methods, models, power, testing
     from nosplit._old.api.drift import DriftDetector
-    from nosplit._old.api.independence import independence_test
     from nosplit._old.api.loading import load
     from nosplit._old.api.plan import plan
     from nosplit._old.api.profile import profile
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from nosplit.api.classifier import classifier_test
     from nosplit.api.columns import column_tests
     from nosplit.api.goodness_of_fit import goodness_of_fit_test
+    from nosplit.api.independence import independence_test
     from nosplit.api.k_sample import k_sample_test
     from nosplit.api.means import joint_normal_test, mean_test
     from nosplit.api.two_sample import two_sample_test
@@ -85,7 +85,6 @@ _MODULES = ("datasets", "errors", "kernels", "methods", "models", "power", "test
 # The modules of the other public names, imported when one of their names is first used.
 _HOMES = {
     "_old.api.drift": "DriftDetector",
-    "_old.api.independence": "independence_test",
     "_old.api.loading": "load",
     "_old.api.plan": "plan",
     "_old.api.profile": "profile",
@@ -105,6 +104,7 @@ _HOMES = {
     "api.goodness_of_fit": "goodness_of_fit_test",
     "api.k_sample": "k_sample_test",
     "api.means": "joint_normal_test mean_test",
+    "api.independence": "independence_test",
     "api.two_sample": "two_sample_test",
     "core.moments": "Moments",
     "core.pairings": "Blocks Sketch",

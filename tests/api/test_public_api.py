@@ -59,9 +59,8 @@ SIGNATURES = {
     "calibration='auto', groups=None, series=False, columns=None, exclude=None, scale=None, "
     "nan_policy='raise', budget=1.0, shuffle=True, rng=0, workers=None, device=None",
     "independence_test": "x, y, *, kernels=None, method='auto', pairs='auto', "
-    "calibration='auto', budget=1.0, rng=0, shuffle=True, nan_policy='auto', scale=None, "
-    "columns=None, exclude=None, strata=None, series=False, workers=None, progress=False, "
-    "unit_size=8, device=None",
+    "calibration='auto', strata=None, groups=None, series=False, columns=None, exclude=None, "
+    "scale=None, nan_policy='auto', budget=1.0, shuffle=True, rng=0, workers=None, device=None",
     "Monitor": "reference=None, *, alpha=0.05, guarantee='ever', every=None, block=1, "
     "estimators=(), columns=None, exclude=None, nan_policy='auto', rng=0",
     "profile": "reference, *, rows=2000, kernels=None, frequencies=64, nan_policy='auto', "

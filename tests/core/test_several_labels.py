@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nosplit.core import exchange as exchanges
+from nosplit.core import forms
 from nosplit.core.exchange import labels
 from nosplit.core.forms import Bins, Features, Scores
 from nosplit.core.gram import Gram
@@ -29,10 +30,11 @@ def centred(values):
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS.keys())
-@pytest.mark.parametrize("kept", [1 << 26, 0])
-def test_forms_against_brute_force(block, kept, monkeypatch):
-    """Also if weights are made again for each form, some draws at a time."""
+@pytest.mark.parametrize(("kept", "many"), [(1 << 26, 5), (0, 5), (1 << 26, 3)])
+def test_forms_against_brute_force(block, kept, many, monkeypatch):
+    """Also if weights are made again for each form, and if sums are added atom by atom."""
     monkeypatch.setattr(exchanges, "MAX_KEPT", kept)
+    monkeypatch.setattr(forms, "MANY_LABELS", many)
     exchange, K = labels(LABEL, block, 99, 3), ROWS @ ROWS.T + 1.0
     expected = brute(K, exchange)
     gram = Gram(300, 1, lambda a, b: K[None, a.start : a.stop, b.start : b.stop])

@@ -609,7 +609,7 @@ def test_independence_level_of_mixed_tables():
         x, y = mixed(24, 30_000 + seed), mixed(24, 40_000 + seed)
         res = nosplit.independence_test(
             x[["skewed", "city"]], y[["gaps", "member"]], nan_policy="indicate",
-            calibration=Exact(n_resamples=99), unit_size=4, pairs=2, rng=seed, workers=1,
+            calibration=Exact(n_resamples=99), rng=seed, workers=1,
         )  # fmt: skip
         pvalues.append(res.pvalue)
     for level in (0.05, 0.2, 0.5):

@@ -527,7 +527,7 @@ def test_series_and_groups_iv():
         refuse("closed forms of the paper do not", pairs=3, **how)
         refuse("need all pairs of rows, one by one", pairs="sketch", **how)
         refuse("closed forms of the paper do not", method="naive", **how)
-        refuse(r"nominal seconds for 30 rows, with budget=0.001", budget=0.001, **how)
+        refuse(r"nominal seconds for 30 rows, more than budget=0.001", budget=0.001, **how)
     refuse("`series` must be an int ≥ 1, got 0", series=0)
     refuse("`series` must be an int ≥ 1, got 'yes'", series="yes")
     refuse("`series` must be at most half .* blocks of 16 rows for 30 rows", series=16)

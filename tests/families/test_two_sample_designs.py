@@ -350,7 +350,7 @@ def test_unknown_columns_iv():
 def test_independence_with_bad_strata_iv():
     with pytest.raises(InputError, match="a label for each of the 40 rows of `x`, got 39"):
         independence_test(X[:, 0], X[:, 1], strata=SX[:39])
-    with pytest.raises(InputError, match="several observations in them"):
+    with pytest.raises(InputError, match="several observations in at least one stratum, got 40"):
         independence_test(X[:, 0], X[:, 1], strata=np.arange(40))
 
 

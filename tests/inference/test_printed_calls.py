@@ -13,6 +13,7 @@ from nosplit import (
     classifier_test,
     column_tests,
     goodness_of_fit_test,
+    independence_test,
     joint_normal_test,
     k_sample_test,
     mean_test,
@@ -657,3 +658,63 @@ def test_fit_of_designs(design, tested):
     text = re.sub(r"\s+", " ", str(goodness_of_fit_test(x, lambda x: -x, **design)))
     assert f"tested {tested}" in text
     assert text.endswith("(approximate)")
+
+
+# -- independence ----------------------------------------------------------------------------------
+
+
+def weather(n, seed=1):
+    rng = np.random.default_rng(seed)
+    return table(visibility=rng.normal(size=n), wind=rng.normal(size=n)), rng.normal(size=n)
+
+
+def test_dependence():
+    x, noise = weather(600)
+    matches(
+        independence_test(x, table(delay=0.25 * x["visibility"] + noise)),
+        """
+The variables depend on each other (p = 0.0010, level 0.05)
+  size     largest rank correlation # (#–#): visibility with delay
+  tested   600 rows, 2 with 1 columns; exact, 999 permutations
+""",
+    )
+
+
+def test_dependence_of_several_pairs():
+    x, noise = weather(600)
+    matches(
+        independence_test(x, table(delay=0.25 * x["visibility"] - 0.5 * x["wind"] + noise)),
+        """
+The variables depend on each other (p = 0.0010, level 0.05)
+  size     largest rank correlation # (# to #): wind with delay
+  pairs    wind with delay         correlation #   p = #
+           visibility with delay   correlation #   p = #
+  tested   600 rows, 2 with 1 columns; exact, 999 permutations
+""",
+    )
+
+
+def test_dependence_that_is_not_monotone():
+    x, noise = weather(200, 2)
+    matches(
+        independence_test(x["wind"].to_numpy(), x["wind"].to_numpy() ** 2 + noise),
+        """
+The variables depend on each other (p = 0.0010, level 0.05)
+  size     no rank correlation: the relation of x with y is not monotone
+  tested   200 rows, 1 with 1 columns; exact, 999 permutations
+""",
+    )
+
+
+def test_no_evidence_of_dependence():
+    x, noise = weather(100)
+    x["site"] = np.repeat(["a", "b", "c", "d"], 25)
+    matches(
+        independence_test(x, table(delay=noise), strata="site"),
+        """
+No evidence of dependence (p = #, level 0.05)
+  size     rank correlation of each pair at most # in size (upper end)
+  tested   100 rows, 2 with 1 columns, 4 strata (site); exact, 999
+           permutations inside strata
+""",
+    )

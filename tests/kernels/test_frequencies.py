@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from nosplit._old.sketch.maps import STEP, SketchMap
+from nosplit._old.sketch.maps import SketchMap
 from nosplit._old.sketch.sums import CellSums
+from nosplit.core.feature_map import STEP
 from nosplit.errors import InputError
 from nosplit.kernels import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Mixed, OnColumns
 from nosplit.kernels.categories import Agreement, Hamming

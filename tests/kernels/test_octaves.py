@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from nosplit._old.sketch.dealing import Deal
-from nosplit._old.sketch.maps import STEP, fit_map
+from nosplit._old.sketch.maps import fit_map
 from nosplit._old.sketch.sums import sketch_rows
+from nosplit.core.feature_map import STEP
 from nosplit.kernels import IMQ, Delta, Gaussian, Hamming, Laplace, Linear, Matern, Mixed, OnColumns
 from nosplit.kernels.frequencies import frequencies_of
 from nosplit.kernels.octaves import drawn_in_octaves, n_followed

@@ -64,7 +64,7 @@ def test_the_check_changes_no_p_value(name, monkeypatch):
     found = TESTS[name](x, y).to_dict()
     for where in ("api.two_sample", "api.means"):
         monkeypatch.setattr(f"nosplit.{where}.check_rows", lambda *_, **__: [])
-    monkeypatch.setattr("nosplit._old.api.ways.observations.check_jointly", lambda *_, **__: [])
+    monkeypatch.setattr("nosplit.api.independence.check_jointly", lambda *_, **__: [])
     unchecked = TESTS[name](x, y).to_dict()
     assert unchecked.pop("warnings") == []
     assert len(found.pop("warnings")) == 1

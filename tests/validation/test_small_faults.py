@@ -23,7 +23,6 @@ from nosplit import (
     mean_test,
     two_sample_test,
 )
-from nosplit._old.families import fitting
 from nosplit.errors import NearCopyWarning, UnsafeAsymptoticsWarning
 from nosplit.kernels import Gaussian
 from nosplit.kernels.tensor import Tensor
@@ -231,8 +230,8 @@ def test_default_kernels_that_are_nearly_copies_are_no_news(monkeypatch):
     x, y = normal(2, 4000, 1)
     twins = (Gaussian(1.0), Gaussian(1.001))
     pairs = tuple(Tensor(k, Gaussian(1.0)) for k in twins)
-    monkeypatch.setattr(fitting, "default_stein_kernels", lambda *_: twins)
-    monkeypatch.setattr(fitting, "default_tensors", lambda *_, **__: pairs)
+    monkeypatch.setattr("nosplit.kernels.stein.default_stein_kernels", lambda *_: twins)
+    monkeypatch.setattr("nosplit.kernels.tensor.default_tensors", lambda *_, **__: pairs)
     closed = {"calibration": "asymptotic", "pairs": "linear"}
     goodness_of_fit_test(x, lambda rows: -rows, **closed)  # a warning would be an error
     independence_test(x, y, **closed)

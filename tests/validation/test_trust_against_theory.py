@@ -236,12 +236,6 @@ def test_a_series_that_does_not_fit_is_found():
 # Errors where a p-value was due -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [7, 31, 103])
-def test_units_of_two(n):
-    x, y = np.random.default_rng(15).normal(size=(2, n))
-    assert 0.0 < independence_test(x, y, unit_size=2).pvalue <= 1.0
-
-
 def test_arrays_that_are_mostly_one_value():
     rng = np.random.default_rng(16)
     for _ in range(4):

@@ -13,7 +13,7 @@ from nosplit.api._request import Request
 from nosplit.core.pairings import Sketch
 from nosplit.data.scored import ScoredSample
 from nosplit.inference.columns import ColumnTests
-from nosplit.inference.plan import is_sketched
+from nosplit.inference.plan import MAX_SHIFTED, is_sketched
 from nosplit.inference.result import TestResult
 from nosplit.kernels.recipes import Recipe
 
@@ -25,9 +25,11 @@ __all__ = [
     "sketch_samples",
     "takes",
     "takes_fit",
+    "takes_variables",
     "test_columns",
     "test_fit",
     "test_samples",
+    "test_variables",
     "whole_samples",
 ]
 
@@ -45,6 +47,19 @@ def takes(request: Request) -> bool:
     n, m = map(_length, samples)
     in_blocks = request.paired and request.series is not False
     return is_sketched(n, m) and not request.by_pairs and not in_blocks
+
+
+def takes_variables(request: Request) -> bool:
+    """Whether the old house tests two variables: files, devices and sketches."""
+    variables = request.x, request.y
+    if request.device is not None or any(map(_is_stored_elsewhere, variables)):
+        return True
+    blocked = request.groups is not None or request.series is not False
+    if request.by_pairs and not isinstance(request.pairs, Sketch):
+        return False
+    return isinstance(request.pairs, Sketch) or (
+        max(map(_length, variables)) > MAX_SHIFTED and not blocked
+    )
 
 
 def _length(sample: Any) -> int:
@@ -71,6 +86,13 @@ def in_memory(sample: Any) -> Any:
 def test_samples(request: Request) -> TestResult:
     """Test two samples in the old house."""
     from nosplit._old.api.ways.call import answer
+
+    return answer(request)
+
+
+def test_variables(request: Request) -> TestResult:
+    """Test two variables in the old house."""
+    from nosplit._old.api.independence import answer
 
     return answer(request)
 

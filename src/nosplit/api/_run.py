@@ -60,6 +60,11 @@ class Task(ABC):
         """Rows of each sample that are used."""
 
     @property
+    def n_columns(self) -> tuple[int, ...]:
+        """Columns of each of two variables; empty for other tests."""
+        return ()
+
+    @property
     @abstractmethod
     def encoding(self) -> Any:
         """The encoding of tables, or a pair of them; None for arrays as they came."""
@@ -281,6 +286,7 @@ def _how(task: Task, *, sizes: tuple[int, ...], **how: Any) -> How:
         n_left_out=task.n_rows - n_used,
         sizes=sizes,
         design=task.exchanged,
+        columns=task.n_columns,
         names=request.names,
         encoding=task.encoding,
         default=request.kernels is None,

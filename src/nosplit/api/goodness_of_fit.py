@@ -38,6 +38,7 @@ __all__ = ["SampleAndModel", "goodness_of_fit_test", "test_in_memory"]
 FitCalibrationName = Literal["auto", "simulate", "exact", "wild", "asymptotic"]
 # Rows of a sample of the model that the data is described beside: at least, and for each row.
 MIN_BESIDE, BESIDE = 10_000, 4
+NOT_SIMULATED = 'samples of the model do not fit the budget; calibration="simulate" is exact'
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +137,7 @@ class SampleAndModel(Task):
         request, notes = self.request, super().notes()
         left = request.calibration == "auto" and not (request.by_pairs or request.designed)
         if left and self.sample.samples and not isinstance(self.plan().calibration, Exact):
-            text = 'samples of the model do not fit the budget; calibration="simulate" is exact'
-            notes.append(text)
+            notes.append(NOT_SIMULATED)
         return notes
 
 
@@ -221,8 +221,7 @@ def goodness_of_fit_test(
     Returns
     -------
     TestResult
-        As from `two_sample_test`; `columns` compares each with a sample of the model, if that was
-        drawn.
+        As from `two_sample_test`; `columns` compares each with samples of the model, if there are.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Permutations as weights: which atoms are exchangeable, and their weights under every draw.
 
 An atom is what carries a weight: a row, a difference of two rows, a mean of rows, the sum of a
-cell. A draw permutes labels of atoms inside blocks, or draws a sign for each. Draw 0 is the data.
+cell. A draw permutes labels of atoms inside blocks, or draws a sign for each; for independence it
+is an order of the rows of y. Draw 0 is the data.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from math import factorial, inf, lgamma, prod
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from nosplit._types import Array, Index
 
-__all__ = ["DRAWS_AT_ONCE", "Exchange", "Weights", "labels", "signs", "states"]
+__all__ = ["DRAWS_AT_ONCE", "Exchange", "Permutations", "Weights", "labels", "signs", "states"]
 
 Weights = NDArray[np.float32]
 
@@ -225,6 +226,11 @@ class Exchange:
             own[:] = self._renamed(own)
         return found
 
+    def labels_of_draws(self) -> Iterator[NDArray[np.int16]]:
+        """Several labels of all atoms under all draws, (draws, A), some draws at a time."""
+        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
+            yield self._labels[first : first + DRAWS_AT_ONCE]
+
     def part(self, g: int, atoms: range) -> Weights:
         """Weights of some atoms in a contrast under all draws, (F, a)."""
         some = slice(atoms.start, atoms.stop)
@@ -332,7 +338,95 @@ def labels(label: Index, block: Index, n_resamples: int, key: int) -> Exchange:
     return Exchange(np.asarray(label), np.asarray(block), n_resamples, key)
 
 
-def states(n: int, q: int, n_resamples: int, key: int) -> Exchange:
-    """Pick one of q atoms in each of n blocks; the first is observed."""
-    label = np.tile((np.arange(q) > 0).astype(np.int64), n)
-    return Exchange(label, np.repeat(np.arange(n), q), n_resamples, key)
+def states(sizes: Index, n_resamples: int, key: int) -> Exchange:
+    """Pick one atom of each of some blocks; the first of each is observed."""
+    label = np.ones(int(sizes.sum()), np.int64)
+    label[np.cumsum(sizes) - sizes] = 0
+    return Exchange(label, np.repeat(np.arange(len(sizes)), sizes), n_resamples, key)
+
+
+@dataclass(frozen=True, eq=False)
+class Permutations:
+    """Orders of the rows of y against those of x: units of rows are permuted inside blocks.
+
+    All permutations are listed if they are no more than `n_resamples` + 1; otherwise they are drawn
+    as those of an `Exchange`.
+
+    Parameters
+    ----------
+    block : array of int, shape (n,)
+        Block of each row. Rows of a block follow one another.
+    n_resamples : int
+        Random draws besides the data.
+    key : int
+        Picks the draws.
+    length : int or array of int, shape (n,)
+        Consecutive rows of a unit; the same in a block, a divisor of the number of its rows.
+    """
+
+    block: Index
+    n_resamples: int
+    key: int
+    length: int | Index = 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.block)
+
+    @cached_property
+    def _blocks(self) -> Exchange:
+        """The blocks of rows, as those of atoms without labels."""
+        return Exchange(np.zeros(self.n_rows, np.int64), self.block, 0, 0)
+
+    @cached_property
+    def _lengths(self) -> Index:
+        """Rows of a unit of each block."""
+        return np.broadcast_to(self.length, self.n_rows)[self._blocks.starts[:-1]]
+
+    @cached_property
+    def units(self) -> Index:
+        """Number of units in each block."""
+        return np.asarray(np.diff(self._blocks.starts) // self._lengths)
+
+    def centred(self, values: Array) -> Array:
+        """Subtract from each row the mean of its block, which no permutation changes."""
+        return self._blocks.centred(values)
+
+    @cached_property
+    def n_permutations(self) -> float:
+        """Number of permutations. Infinite if it is beyond 1e12."""
+        log = sum(lgamma(u + 1) for u in self.units)
+        return inf if log > 28.0 else float(prod(factorial(int(u)) for u in self.units))
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws, the data among them."""
+        return int(min(self.n_permutations, self.n_resamples + 1))
+
+    @cached_property
+    def orders(self) -> Index:
+        """Row of y that meets each row of x under every draw, (F, n), the data first."""
+        lengths = np.repeat(self._lengths, self.units)
+        starts = np.cumsum(lengths) - lengths
+        offset = np.arange(self.n_rows) - np.repeat(starts, lengths)
+        moved = self._listed() if self.n_draws == self.n_permutations else self._drawn()
+        return np.asarray(np.repeat(starts[moved], lengths, axis=1) + offset)
+
+    def _listed(self) -> Index:
+        """All orders of the units, (F, units)."""
+        lists = [np.array(list(permutations(range(u)))) for u in self.units]
+        at = np.indices([len(own) for own in lists]).reshape(len(lists), -1)
+        first = np.cumsum(self.units) - self.units
+        parts = zip(lists, at, first, strict=True)
+        return np.concatenate([own[i] + start for own, i, start in parts], axis=1)
+
+    def _drawn(self) -> Index:
+        """Random orders of the units, (F, units), the data first."""
+        block, parts = np.repeat(np.arange(len(self.units)), self.units), []
+        for first in range(0, self.n_draws, DRAWS_AT_ONCE):
+            rng = np.random.Generator(np.random.Philox(key=np.array([self.key, first], np.uint64)))
+            count = min(DRAWS_AT_ONCE, self.n_draws - first)
+            parts.append(np.argsort(block + rng.random((count, len(block))), axis=1))
+        parts[0][0] = np.arange(len(block))
+        return np.concatenate(parts)

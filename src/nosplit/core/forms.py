@@ -22,6 +22,9 @@ __all__ = ["Bins", "Features", "Form", "Scores", "flattened"]
 EXACT = 1 << 24
 # Eigenvectors of a flattened spectrum: a share of the atoms, and at most this number.
 SHARE, MAX_RANK = 1 / 3, 200
+# Labels from which sums are added up atom by atom, at the same cost for any number of labels: one
+# product for each label costs more (measured with 1,200 atoms).
+MANY_LABELS = 5
 # Directions of a random subspace beyond those that are kept (Halko, Martinsson, Tropp).
 EXTRA = 10
 
@@ -81,6 +84,14 @@ def _weighted_sums(values: NDArray[Any], exchange: Exchange) -> _Sums:
 
 def _drawn_sums(values: NDArray[np.float32], exchange: Exchange) -> Iterator[NDArray[np.float32]]:
     """Sums of whole numbers by weight, (contrasts, D, draws), some draws at a time."""
+    if len(exchange.share) >= MANY_LABELS:
+        from nosplit.backend.numba.dealing import sums_by_sample
+
+        for labels in exchange.labels_of_draws():
+            sums = np.zeros((len(labels), len(exchange.share), values.shape[1]), np.float32)
+            sums_by_sample(labels, values, len(values), values.shape[1], sums)
+            yield np.ascontiguousarray(sums.transpose(1, 2, 0))
+        return
     if exchange.picked is None:
         total, last = values.sum(axis=0, dtype=np.float32)[:, None], len(exchange.share) - 1
         for weights in exchange.chunks:

@@ -30,6 +30,7 @@ __all__ = [
     "UnitRange",
     "shuffled",
     "take",
+    "unwrapped",
 ]
 
 SEGMENTS, RUN = 512, 16  # as in `backend/numba/bases`, imported when needed
@@ -122,3 +123,12 @@ class UnitRange:
     def part(self, units: range) -> Self:
         """Some of the units, as units of their own."""
         return replace(self, units=self.units[units.start : units.stop])  # type: ignore[type-var]
+
+
+def unwrapped(units: range, n: int) -> list[range]:
+    """Runs of units, at most two, that span units which may go past the last, to the first."""
+    round_again = n if units.start >= n else 0
+    start, stop = units.start - round_again, units[-1] + 1 - round_again
+    if stop <= n:
+        return [range(start, stop)]
+    return [range(start, n), range(stop - n)]

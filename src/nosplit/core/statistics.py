@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nosplit._types import Array, Index
-from nosplit.core.exchange import Exchange
-from nosplit.core.forms import Bins, Features, Form, Scores
+from nosplit.core.exchange import Exchange, Permutations
+from nosplit.core.forms import Bins, Features, Scores
 from nosplit.core.gram import Gram
+from nosplit.core.pair_forms import WavePairs
 from nosplit.errors import NonFiniteError
 
 __all__ = ["Forms", "Statistics", "centred_statistics", "statistics"]
 
-Forms = Mapping[str, Form | list[Form]]
+Forms = Mapping[str, Any]  # a form, or several of one name
 
 # Bits of a covariance that do not depend on the order of sums.
 BITS = 40
@@ -85,7 +87,7 @@ class Statistics:
         return np.asarray(scores / np.sqrt(width))
 
 
-def statistics(exchange: Exchange, forms: Forms) -> dict[str, Statistics]:
+def statistics(exchange: Exchange | Permutations, forms: Forms) -> dict[str, Statistics]:
     """Compute the statistics of all forms under every draw; those of one name are joined."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found: dict[str, Statistics] = {}
@@ -96,12 +98,15 @@ def statistics(exchange: Exchange, forms: Forms) -> dict[str, Statistics]:
         return found
 
 
-def _statistics_of(exchange: Exchange, form: Form) -> Statistics:
+def _statistics_of(exchange: Exchange | Permutations, form: Any) -> Statistics:
     # Linear statistics, and pairs of signs, have a mean of 0.
-    known = isinstance(form, Scores) or (isinstance(form, Gram) and exchange.label is None)
+    signed = isinstance(exchange, Exchange) and exchange.label is None
+    known = isinstance(form, Scores) or (isinstance(form, Gram) and signed)
     owner = getattr(form, "owner", NO_OWNER)
-    shaped = isinstance(form, Bins) or (isinstance(form, Features) and len(form.owner) > 0)
-    contrasts = len(exchange.share) if isinstance(form, Scores) else 1
+    shaped = isinstance(form, Bins) or (isinstance(form, Features | WavePairs) and len(owner) > 0)
+    contrasts = 1
+    if isinstance(form, Scores) and isinstance(exchange, Exchange):
+        contrasts = len(exchange.share)
     return centred_statistics(
         form.under(exchange), owner=owner, centred=known, shaped=shaped, contrasts=contrasts
     )

@@ -19,13 +19,13 @@ from nosplit.errors import InputError
 
 __all__ = [
     "RowLabels",
+    "column_in",
     "is_name",
     "label_policy",
     "labels_of_both",
     "labels_of_rows",
     "labels_of_sample",
     "named_in",
-    "strata_in",
 ]
 
 
@@ -138,7 +138,7 @@ def labels_of_rows(
 ) -> RowLabels:
     """Labels of observations: a sequence, or the name of a column of one of the tables."""
     own = (
-        _labels_in_column(*strata_in(labels, variables))
+        _labels_in_column(*column_in(labels, variables, keyword))
         if is_name(labels)
         else _label_array(labels, keyword)
     )
@@ -159,7 +159,7 @@ def labels_of_sample(
     return _coded([own[kept]], keyword, policy)
 
 
-def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
+def column_in(name: str, variables: tuple[Any, Any], keyword: str) -> tuple[Any, str, str]:
     """The variable that has the column of this name, the column, and what the variable is."""
     known: list[str] = []
     for value, label in zip(variables, "xy", strict=True):
@@ -168,7 +168,7 @@ def strata_in(name: str, variables: tuple[Any, Any]) -> tuple[Any, str, str]:
             return value, name, label
         known += names
     have = f", which have {listed(known)}" if known else ", but they are no tables"
-    raise InputError(f"`strata` must name a column of `x` or `y`{have}, got {name!r}.")
+    raise InputError(f"`{keyword}` must name a column of `x` or `y`{have}, got {name!r}.")
 
 
 def _names_of_columns(value: Any, label: str) -> list[str]:

@@ -56,7 +56,9 @@ class SampledRows:
     n_rows: int
 
     def __post_init__(self) -> None:
-        for name, n in zip(self.names, np.bincount(self.label).tolist(), strict=True):
+        for name, n in zip(
+            self.names, np.bincount(self.label, minlength=len(self.names)).tolist(), strict=True
+        ):
             if n < 2:
                 raise InputError(f"`samples` must have at least 2 rows each, got {n} in {name!r}.")
 

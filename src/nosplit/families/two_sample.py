@@ -26,7 +26,7 @@ from nosplit.inference.evidence import conclude, conclude_by
 from nosplit.inference.plan import Effort
 from nosplit.inference.selection import Found, found_by
 from nosplit.kernels import Kernel, Linear
-from nosplit.kernels.bank import Bank, difference_tile
+from nosplit.kernels.bank import Bank, difference_tile, rows_tile
 from nosplit.kernels.eigenbases import SCALE_ROWS, default_eigenbases, spread_out
 from nosplit.kernels.frequencies import frequencies_of
 from nosplit.kernels.orders import sorted_columns
@@ -354,26 +354,9 @@ def kernel_gram(units: Units, rows: Array, kernels: Sequence[Kernel]) -> Gram:
         return Gram(units.n, len(bank), partial(_tile_of_differences, bank, own, centre))
 
     def tile(left: slice, right: slice) -> Array:
-        return _tile_of_rows(bank, own[left], own[right], centre, origin)
+        return rows_tile(bank, own[left], own[right], centre, origin)
 
     return units.gram(len(bank), tile)
-
-
-def _tile_of_rows(
-    bank: Bank, left: Array, right: Array, centre: Array | None, origin: Array
-) -> Array:
-    """Kernel values of all rows of the left with all rows of the right, (d, a, b)."""
-    shape = len(left), len(right)
-    K = np.empty((len(bank), *shape))
-    if bank.operations:
-        bases = bank.empty_bases(1, shape[0] * shape[1])
-        bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases], centre)
-        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
-    if bank.linear:
-        K[bank.linear] = (left - origin) @ (right - origin).T
-    for u, (k,) in bank.called("tile", ((left, right),)):
-        K[u] = k
-    return K
 
 
 def _tile_of_differences(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from nosplit._checks import check_alpha, resolve
 from nosplit._types import Array
 from nosplit.errors import InputError
 from nosplit.inference.change import Change
-from nosplit.inference.effect import Separation, plain_separation
+from nosplit.inference.effect import Correlation, Separation, plain_separation
 from nosplit.inference.print import Printed, column_lines, columns_headline, columns_text
 from nosplit.inference.questions import (
     DIFFER,
@@ -103,6 +103,8 @@ class PairTest:
         What changed: rank correlations, in numbers and in words.
     accuracy : Separation or None
         Balanced accuracy of the best rule on both columns together.
+    correlation : Correlation or None
+        Of a column of x with one of y, in a test of independence: their rank correlation.
     """
 
     columns: tuple[str, str]
@@ -110,6 +112,7 @@ class PairTest:
     adjusted: float
     change: Change | None = None
     accuracy: Separation | None = None
+    correlation: Correlation | None = None
 
     @property
     def name(self) -> str:
@@ -118,7 +121,10 @@ class PairTest:
 
     @property
     def words(self) -> str:
-        """The change in words."""
+        """The change, or the dependence, in words."""
+        if self.correlation is not None:
+            absent = self.correlation.absent
+            return "not monotone" if absent else f"correlation {self.correlation.words[0]}"
         return "" if self.change is None else self.change.text
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,6 +138,7 @@ class PairTest:
             **dict(zip(keys, shown, strict=True)),
             "words": self.words,
             "dependence": None if self.change is None else self.change.dependence,
+            "correlation": None if self.correlation is None else asdict(self.correlation),
         }
 
 
@@ -231,7 +238,10 @@ class ColumnTable(_Table[ColumnTest]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairTable(_Table[PairTest]):
-    """Pairs of columns that differ or nearly so: adjusted p-values up to .1."""
+    """Pairs of columns that differ or nearly so: adjusted p-values up to .1.
+
+    In a test of independence all pairs of a column of x and a column of y.
+    """
 
     def held(self, alpha: float = 0.05) -> list[PairTest]:
         """The pairs that differ, the strongest evidence first."""

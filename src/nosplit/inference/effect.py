@@ -21,6 +21,7 @@ from nosplit._types import Array, Index
 __all__ = [
     "FOLDS",
     "LEVEL",
+    "Correlation",
     "DealtRows",
     "DealtSamples",
     "Separation",
@@ -121,6 +122,46 @@ class Separation:
     def of(self, looks: int) -> Separation:
         """Adjust the interval for an estimate that is the largest of several."""
         return replace(self, looks=self.looks * looks)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """The rank correlation of two columns, with an interval.
+
+    Attributes
+    ----------
+    value : float
+        The correlation of the ranks.
+    low, high : float
+        The ends of its 95 % interval, adjusted for all pairs of columns (Fisher's transformation,
+        with the variance of Bonett and Wright).
+    absent : bool
+        Whether the rows, taken as independent, show no correlation at level .05. If they depend on
+        each other all the same, the relation is not monotone.
+    """
+
+    value: float
+    low: float
+    high: float
+    absent: bool
+
+    @classmethod
+    def of(cls, value: float, rows: int, units: int, tested: int = 1) -> Correlation:
+        """Find the interval of a rank correlation of rows in independent units, one of some."""
+        z = -float(special.ndtri(0.025 / tested))
+        each, error = (
+            math.sqrt((1.0 + value * value / 2.0) / max(n - 3.0, 1.0)) for n in (rows, units)
+        )
+        middle = math.atanh(min(max(value, -0.999999), 0.999999))
+        low, high = math.tanh(middle - z * error), math.tanh(middle + z * error)
+        return cls(value, low, high, abs(middle) < 1.96 * each)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The correlation, and its interval."""
+        to = "–" if self.low >= 0.0 else " to "
+        value, interval = f"{self.value:.2f}", f"({self.low:.2f}{to}{self.high:.2f})"
+        return value.replace("-", "−"), interval.replace("-", "−")
 
 
 def largest_of(found: Iterable[Separation | None]) -> tuple[int, Separation] | None:

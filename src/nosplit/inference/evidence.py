@@ -210,7 +210,7 @@ def kinds_of(found: Mapping[str, Statistics], columns: ColumnEvidence | None) ->
         kinds["largest pair"] = found["pairs"].normal_scores.max(axis=1)
     if broad:
         kinds["broad"] = np.sum([_standardised(part) for part in broad], axis=0)
-    for name in ("distance", "linear", "quadratic"):
+    for name in ("distance", "linear", "ranks", "quadratic"):
         if name in found and found[name].tau.any():
             kinds[name] = found[name].deviations.sum(axis=1)
     return kinds or {"none": np.zeros(len(next(iter(found.values())).tau))}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nosplit.core.bins import number_of_bins
 from nosplit.core.exchange import RARE
 from nosplit.core.feature_map import MAX_PAIR_COLUMNS, MAX_PRODUCTS, N_REFERENCE
-from nosplit.core.forms import MAX_RANK
+from nosplit.core.forms import MANY_LABELS, MAX_RANK
 from nosplit.core.pairings import Complete, LinearPairs, Pairing, Sketch, Window, pairing_name
 from nosplit.errors import InputError
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact, Wild
@@ -17,7 +17,10 @@ from nosplit.kernels.eigenbases import SCALE_ROWS, n_landmarks
 from nosplit.kernels.recipes import Recipe
 
 __all__ = [
+    "MAX_BLOCKED",
+    "MAX_PERMUTED",
     "MAX_POOLED",
+    "MAX_SHIFTED",
     "Effort",
     "FitSizes",
     "Plan",
@@ -25,21 +28,29 @@ __all__ = [
     "plan_fit",
     "plan_pairs",
     "plan_samples",
+    "plan_variables",
 ]
 
 # Rows of the smaller sample, and of both, up to which rows are permuted one by one.
 MAX_ROWS, MAX_POOLED = 2_000, 20_000
 # Rows of the smaller sample from which there are cells enough for a sketch.
 MIN_SKETCHED = 400
+# Rows of two variables up to which all of y is permuted: one by one, and in groups or blocks. Rows
+# up to which y is shifted in every unit of eight; of more, cells of units are.
+MAX_PERMUTED, MAX_BLOCKED, MAX_SHIFTED = 400, 500, 2_000
 # Nominal nanoseconds of one core, measured on a 2.8 GHz server core. A pair of rows: kernel values,
 # a column of them, a kernel of them. A number of an atom: to make it, and under a draw, of a few
 # picked atoms and of all; a sum under a draw. A value: to rank it. A column: under a draw.
 NS_VALUE, NS_COLUMN, NS_KERNEL = 2.0, 0.15, 1.0
 NS_NUMBER, NS_PICKED, NS_PRODUCT, NS_SUM = 8.0, 0.4, 0.022, 1.1
+# The same added up for many labels.
+NS_ADDED = 0.06
 NS_RANKED, NS_TAILS = 60.0, 32.0
 # A distance of rows, of which scales and landmarks are found: a column; a landmark of another. A
 # wave: a column, and its cosine and sine.
 NS_SCALE, NS_LANDMARK, NS_WAVE, NS_TURN = 0.25, 30.0, 25.0, 0.08
+# A pair of rows under a permutation of y, for each kernel on x, on y, or on both.
+NS_PERMUTED = 0.4
 # A pair of rows of a Stein test: its distance, a column, a kernel. Stein features of a row: all, a
 # wave, a number of low order; a number drawn from a model with its score.
 NS_STEIN, NS_STEIN_COLUMN, NS_STEIN_KERNEL = 2.2, 0.2, 0.6
@@ -142,14 +153,15 @@ class Effort:
         d, some, marks = len(trial), min(n, SCALE_ROWS), n_landmarks(n)
         value = NS_VALUE + NS_COLUMN * p * kernel_bases(trial) + NS_KERNEL * d
         rows = n / atoms  # rows of an atom: kernels of two atoms have their product
-        k = len(sizes) - 1  # contrasts; that of the last sample follows from the others
+        k = max(len(sizes) - 1, 1)  # contrasts; that of the last sample follows from the others
         exact = atoms**2 / 2.0 * (rows**2 * value + k * draws * d * NS_PRODUCT)
         scale = some**2 * p * NS_SCALE
         if not recipe.default:
             return cls(n_resamples, seconds=FIXED + 1e-9 * (scale + exact))
         picked = k == 1 and RARE * least <= atoms
-        under = NS_PICKED * least if picked else NS_PRODUCT * atoms
-        number = NS_NUMBER * atoms + k * draws * (under + NS_SUM)
+        product = NS_ADDED if len(sizes) >= MANY_LABELS else k * NS_PRODUCT
+        under = NS_PICKED * least if picked else product * atoms
+        number = NS_NUMBER * atoms + draws * (under + k * NS_SUM)
         rank = min(MAX_RANK, atoms // 3)
         exact += n * marks * (NS_LANDMARK + 0.1 * marks + 2 * NS_SCALE * p) + 2 * rank * number
         wave = d * (n * (NS_WAVE + NS_TURN * p) + 4 * number)
@@ -178,6 +190,31 @@ def plan_samples(
     """Plan a permutation test of samples of these sizes and p columns, in so many atoms."""
     exact = calibration if isinstance(calibration, Exact) else Exact()
     return Plan(Complete(), exact, Effort.of(sizes, atoms, p, recipe, exact.n_resamples, budget))
+
+
+def plan_variables(
+    n: int, p: int, kernels: int, calibration: Exact | Wild | str, budget: float, permuted: bool
+) -> Plan:
+    """Plan an independence test of n rows of p columns in all, by so many product kernels.
+
+    If y is shifted inside units of rows, kernels have as many random frequencies as fit the budget.
+    """
+    exact = calibration if isinstance(calibration, Exact) else Exact()
+    draws = exact.n_resamples + 1
+    if permuted:
+        # Kernels on x, on y and of distances; products of waves count as much as one kernel.
+        under = draws * (kernels + 2.0 * kernels**0.5 + 4.0) * NS_PERMUTED
+        seconds = n * n / 2.0 * (under + p * NS_SCALE)
+        return Plan(Complete(), exact, Effort(exact.n_resamples, seconds=FIXED + 1e-9 * seconds))
+    # Two numbers of a frequency under each shift, as they are and with a flattened spectrum.
+    number = NS_NUMBER * n + draws * (NS_PICKED * n / 8.0 + NS_SUM)
+    wave = kernels * (n * (2 * NS_WAVE + NS_TURN * p) + 4 * number)
+    fitting = (count for count in FREQUENCIES if 1e-9 * count * wave <= budget)
+    frequencies = next(fitting, FREQUENCIES[-1])
+    seconds = frequencies * wave + MAX_PRODUCTS * number
+    return Plan(
+        Complete(), exact, Effort(exact.n_resamples, frequencies, None, FIXED + 1e-9 * seconds)
+    )
 
 
 # -- goodness of fit -------------------------------------------------------------------------------
@@ -229,11 +266,16 @@ def plan_fit(
         return Plan(Complete(), draws, Effort(draws.n_resamples, frequencies, seconds=seconds))
     wild = calibration if isinstance(calibration, Wild) else Wild()
     seconds = sizes.signed(wild.n_resamples)
-    if designed and (sketch or seconds > budget):
+    if designed and sketch:
         raise InputError(
-            "`groups` and `series` need all pairs of rows, one by one: "
-            f"{seconds:.2g} nominal seconds for {sizes.n:,} rows, with budget={budget:g}. Leave "
-            "`pairs` out, and use fewer rows or a larger budget."
+            "`groups` and `series` need all pairs of rows, one by one, so `pairs` must not be a "
+            "sketch. Leave `pairs` out."
+        )
+    if designed and seconds > budget:
+        raise InputError(
+            f"`groups` and `series` need all pairs of rows, which take {seconds:.2g} nominal "
+            f"seconds for {sizes.n:,} rows, more than budget={budget:g}. Use fewer rows, or a "
+            "larger budget."
         )
     summed = sketch or (pairs is None and seconds > budget and sizes.n >= MIN_SKETCHED)
     return Plan(Sketch() if summed else Complete(), wild, Effort(wild.n_resamples, seconds=seconds))

@@ -150,7 +150,9 @@ def answer_of(
     line on all of them.
     """
     held, lines = result.columns.held(alpha), [headline_of(result, alpha)]
-    if result.reject(alpha) and (len(result.columns) or len(result.pairs)):
+    if result.how.columns:
+        lines += _dependence(result, alpha)
+    elif result.reject(alpha) and (len(result.columns) or len(result.pairs)):
         lines += _differing(result, alpha, held) if held else _jointly(result, alpha)
     elif result.verdict(alpha) != TOO_LITTLE_DATA:
         lines += _largest_possible(result)
@@ -187,6 +189,38 @@ def _differing(result: TestResult, alpha: float, held: list[ColumnTest]) -> list
     ]
     known += [f"{len(pairs) - MAX_IN_LINE:,} more"] * (len(pairs) > MAX_IN_LINE)
     return lines + (_field("together", ", ".join(known)) if pairs else [])
+
+
+def _dependence(result: TestResult, alpha: float) -> list[str]:
+    """Say how strongly a column of x and one of y depend on each other, and name the pairs."""
+    known = [row.correlation for row in result.pairs if row.correlation is not None]
+    if not result.reject(alpha):
+        if not known or result.verdict(alpha) == TOO_LITTLE_DATA:
+            return []
+        most = max(max(own.high, -own.low) for own in known)
+        each = " of each pair" * (len(result.pairs) > 1)
+        return _field("size", f"rank correlation{each} at most {most:.2f} in size (upper end)")
+    held = list(result.pairs) if len(result.pairs) == 1 else result.pairs.held(alpha)
+    if not held:
+        return _field("size", "no single pair of columns") if len(result.pairs) else []
+    sizes = [row for row in held if row.correlation is not None and not row.correlation.absent]
+    lines: list[str] = []
+    if sizes:
+        best = max(sizes, key=lambda row: abs(row.correlation.value if row.correlation else 0.0))
+        largest = "largest " * (len(result.pairs) > 1)
+        assert best.correlation is not None
+        value, interval = best.correlation.words
+        said = f"{largest}rank correlation {value} {interval}: {_called(*best.columns)}"
+        lines = _field("size", said)
+    elif held[0].correlation is not None:
+        said = f"the relation of {_called(*held[0].columns)} is not monotone"
+        lines = _field("size", f"no rank correlation: {said}")
+    if len(held) > 1 or not lines:
+        rows: list[Row] = [
+            (_called(*row.columns), [row.words], None, row.adjusted) for row in held[:MAX_LISTED]
+        ]
+        lines += _block("pairs", _aligned(rows), "res.pairs", len(held) - MAX_LISTED)
+    return lines
 
 
 def called_sample(name: str) -> str:

@@ -41,7 +41,10 @@ def _data(how: How, columns: int) -> str:
     if how.pairs == "given":
         return number_of(columns, "given statistic", "given statistics")
     parts = [_rows_used(how)]
-    if columns:
+    if how.columns:
+        each = " with ".join(f"{count:,}" for count in how.columns)
+        parts.append(f"{each} columns")
+    elif columns:
         parts.append(number_of(columns, "column", "columns"))
     if how.design is not None and how.design.kind == "strata":
         parts.append(_labelled(how.design, "stratum", "strata"))

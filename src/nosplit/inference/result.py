@@ -127,6 +127,8 @@ class How(Printed):
     design : Exchanged or None
         The permutations under the null hypothesis, if rows are paired, in strata, in groups or in
         time order.
+    columns : tuple of int
+        Columns of each of two variables; empty for other tests.
     reference : str or None
         The profile that the sample was compared with, if there was one.
     n_columns : int
@@ -152,6 +154,7 @@ class How(Printed):
     n_left_out: int
     sizes: tuple[int, ...] = ()
     design: Exchanged | None = None
+    columns: tuple[int, ...] = ()
     reference: str | None = None
     n_columns: int = 0
     names: tuple[str, ...] = ("x", "y")
@@ -165,7 +168,11 @@ class How(Printed):
         hidden = ("encoding", "default", "automatic", "stream")
         found = {name: value for name, value in vars(self).items() if name not in hidden}
         design = None if self.design is None else asdict(self.design)
-        return found | {"design": design, "sizes": list(self.sizes), "names": list(self.names)}
+        return (
+            found
+            | {"design": design, "sizes": list(self.sizes), "names": list(self.names)}
+            | {"columns": list(self.columns)}
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

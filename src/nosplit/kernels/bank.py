@@ -36,6 +36,7 @@ __all__ = [
     "fill_called_differences",
     "kernel_bases",
     "middle",
+    "rows_tile",
 ]
 
 # As in `loops/bases` and `loops/values`, which are not imported before they are needed (numba).
@@ -253,6 +254,21 @@ def kernel_bases(kernels: Sequence[Kernel]) -> int:
 
 # Signs of the four products in k(x, x') + k(y, y') - k(x, y') - k(y, x').
 DIFFERENCE_SIGNS = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+
+
+def rows_tile(bank: Bank, left: Array, right: Array, centre: Array | None, origin: Array) -> Array:
+    """Kernel values of all rows of the left with all rows of the right, (d, a, b)."""
+    shape = len(left), len(right)
+    K = np.empty((len(bank), *shape))
+    if bank.operations:
+        bases = bank.empty_bases(1, shape[0] * shape[1])
+        bank.tile_bases(left, right, [q.reshape(shape) if q.size else q for q in bases], centre)
+        bank.evaluate(bases, np.ones((1, 1)), K.reshape(len(bank), -1))
+    if bank.linear:
+        K[bank.linear] = (left - origin) @ (right - origin).T
+    for u, (k,) in bank.called("tile", ((left, right),)):
+        K[u] = k
+    return K
 
 
 def difference_tile(

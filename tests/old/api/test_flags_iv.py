@@ -23,19 +23,12 @@ TESTS = {
     [
         *((test, "shuffle") for test in TESTS),
         ("two_sample", "paired"),
-        ("independence", "progress"),
         ("mean", "symmetric"),
     ],
 )
 def test_flags_iv(test, flag):
     with pytest.raises(InputError, match=f"`{flag}` must be True or False, got 'no'"):
         TESTS[test](**{flag: "no"})
-
-
-def test_unit_size_iv():
-    with pytest.raises(InputError, match="`unit_size` must be an int from 2 to 64, got 65"):
-        TESTS["independence"](unit_size=65)
-    assert TESTS["independence"](unit_size=np.int64(4)).how.n_units == 30
 
 
 def test_distributions_of_scipy_as_they_are():

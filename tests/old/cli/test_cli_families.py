@@ -62,7 +62,7 @@ def test_independence_says_what_the_library_says(run):
     assert (
         json.loads(out)["pvalue"] == independence_test(*map(np.loadtxt, ("x.csv", "y.csv"))).pvalue
     )
-    code, out, _ = run("independence", "x.csv", "c.csv", "--categories", "y", "--unit-size", "6")
+    code, out, _ = run("independence", "x.csv", "c.csv", "--categories", "y")
     assert code == 0
     assert "The variables depend on each other" in out
     code, out, _ = run("independence", "x.csv", "c.csv", "--categories", "y", "--json")

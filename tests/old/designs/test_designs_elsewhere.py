@@ -56,7 +56,10 @@ def test_independence_command(run, files, tmp_path):
     frame[["v", "site"]].to_csv(x, index=False)
     frame[["w"]].to_csv(y, index=False)
     _, out, _ = run("independence", x, y, "--strata", "site")
-    assert "60 rows, 2 strata; exact, 999 permutations inside strata" in " ".join(out.split())
+    assert (
+        "60 rows, 1 with 1 columns, 2 strata (site); exact, 999 permutations inside strata"
+        in " ".join(out.split())
+    )
 
 
 def test_ksample_command(run, files, tmp_path):

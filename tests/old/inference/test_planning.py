@@ -11,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nosplit import InputError, goodness_of_fit_test, plan
-from nosplit._old.inference.planning.costs import FEW_OBSERVATIONS, HsicSizes
-from nosplit.core.pairings import Complete, Sketch, Window
+from nosplit import Exact, InputError, goodness_of_fit_test, independence_test, plan
+from nosplit._old.inference.planning.costs import HsicSizes
+from nosplit.core.pairings import Window
 from nosplit.models import Laplace
 
 MODEL = {"test": "goodness_of_fit", "sampling": True}
+PAIRS = {"test": "independence"}
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ MODEL = {"test": "goodness_of_fit", "sampling": True}
         ({"n": 500, "m": 20_000, "p": 2}, {"n": 50_000, "p": 2}, 1.4),
         ({"n": 50_000, "p": 20}, {"n": 50_000, "p": 2}, 3.8),
         ({"n": 1000, "strata": 5}, {"n": 1000, "groups": 500}, 4.5),
-        ({"n": 500, "p": 2, "test": "independence"}, {"n": 200, "p": 2, "test": "independence"}, 7),
+        ({"n": 400, "p": 2, **PAIRS}, {"n": 100, "p": 2, **PAIRS}, 12),
         ({"n": 200, **MODEL}, {"n": 50, **MODEL}, 5.5),
         ({"n": 100, "p": 20, **MODEL}, {"n": 200, **MODEL}, 2.5),
     ],
@@ -45,14 +46,15 @@ def test_looking_at_columns_does_not_choose_frequencies():
 
 
 def test_observations_that_are_permuted():
-    few = HsicSizes(20, 20, 2, 10, 2, 8.0, 8, default=True)
-    assert few.permutes(Complete(), 99)
-    assert not few.permutes(Complete(), 0)
-    assert not few.permutes(Sketch(), 99)
-    assert not few.permutes(Window(3), 99)
-    assert [own.permutes(Complete(), 99) for own in few.ways] == [True, False]
-    many = HsicSizes(FEW_OBSERVATIONS, FEW_OBSERVATIONS, 2, 10, 2, 8.0, 8, default=True)
-    assert not many.permutes(Complete(), 99)
+    """All of y up to 400 rows, units of eight up to 2,000, cells of units beyond."""
+    for n, units in ((400, 400), (401, 50), (2_000, 250)):
+        found = plan(n=n, p=2, test="independence")
+        assert (found.pairs, found.n_units) == ("complete", units)
+        x, y = np.random.default_rng(n).normal(size=(2, n))
+        res = independence_test(x, y, calibration=Exact(19))
+        assert (res.how.pairs, res.how.n_units, res.how.n_used) == ("complete", units, n)
+    assert plan(n=2_010, p=2, test="independence").pairs == "sketch"
+    assert HsicSizes(50, 50, 2, 10, 2, 8.0, 8).rows_or_units(Window(3), 0) == 50
 
 
 @pytest.mark.parametrize("n", [50, 200, 300, 20_000])

@@ -11,10 +11,11 @@ from nosplit._old.describe.report.changed import what_changed
 from nosplit._old.sketch.columns.distances import STEPS, distances_of
 from nosplit._old.sketch.dealing import Deal
 from nosplit._old.sketch.lenses import distance_views
-from nosplit._old.sketch.maps import STEP, fit_map
+from nosplit._old.sketch.maps import fit_map
 from nosplit._old.sketch.rows import look_at_rows
 from nosplit._old.sketch.sums import sketch_rows
 from nosplit._old.sketch.units import CellUnits
+from nosplit.core.feature_map import STEP
 from nosplit.kernels.recipes import as_recipe
 
 LAWS = {

@@ -13,8 +13,8 @@ from nosplit._old.sketch.families.goodness_of_fit_sums import (
     sketch_scored_rows,
     stein_statistics,
 )
-from nosplit._old.sketch.maps import STEP
 from nosplit._old.sketch.swaps import Swaps
+from nosplit.core.feature_map import STEP
 from nosplit.core.stein_map import SteinSums, fit_stein_map
 from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.kernels import IMQ, Gaussian, Matern
@@ -267,5 +267,5 @@ def test_sketches_are_refused_where_they_do_not_serve_iv():
     refuse("needs pairs with a normal limit", calibration="asymptotic")
     refuse("needs about", rows=x[:12])
     refuse("must not be Split with a sketch", method="split")
-    refuse("with series=", series=True)
+    refuse("`series` need all pairs of rows", series=True)
     assert goodness_of_fit_test(x, model, pairs="sketch").how.calibration == "wild"

@@ -8,14 +8,14 @@ from scipy import stats
 
 from nosplit import Exact, InputError, Sketch, independence_test
 from nosplit._old.sketch.dealing import Deal, deal_of
-from nosplit._old.sketch.families.independence import fit_tensor_map
 from nosplit._old.sketch.families.independence_sums import (
     Shifts,
     ShiftSums,
     shift_statistics,
     sketch_observations,
 )
-from nosplit._old.sketch.maps import STEP
+from nosplit.core.feature_map import STEP
+from nosplit.core.tensor_map import fit_tensor_map
 from nosplit.kernels import (
     Agreement,
     Delta,
@@ -247,7 +247,7 @@ def test_level_is_exact(law):
     for _ in range(trials):
         x, y = rng.standard_cauchy((2, 300)) if law == "cauchy" else rng.standard_normal((2, 300))
         x = np.sort(x) if law == "sorted" else x
-        options = {"calibration": Exact(19), "unit_size": 4, "rng": rng, "workers": 1}
+        options = {"calibration": Exact(19), "rng": rng, "workers": 1}
         hits += independence_test(x, y, pairs=Sketch(frequencies=4), **options).pvalue <= 0.05
     assert hits <= stats.binom.isf(1e-4, trials, 0.05)
 
@@ -259,6 +259,6 @@ def test_sketches_are_refused_where_they_do_not_serve_iv():
         with pytest.raises(InputError, match=match):
             independence_test(x[:n], y[:n], pairs="sketch", **options)
 
-    refuse("has no normal limit", calibration="asymptotic")
+    refuse("needs pairs with a normal limit", calibration="asymptotic")
     refuse("needs about", n=60)
     refuse("must not be Split with a sketch", method="split")

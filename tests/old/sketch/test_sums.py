@@ -9,10 +9,11 @@ import nosplit
 from nosplit._old.sketch.bins import ColumnBins, bin_scores, dependent_pairs, edge_table, fit_bins
 from nosplit._old.sketch.dealing import Deal
 from nosplit._old.sketch.lenses import pair_lenses
-from nosplit._old.sketch.maps import STEP, fit_map
+from nosplit._old.sketch.maps import fit_map
 from nosplit._old.sketch.sums import CellSums, sketch_rows
 from nosplit._old.sketch.units import CellUnits
 from nosplit.backend.numba.sketch import bin_places
+from nosplit.core.feature_map import STEP
 from nosplit.errors import NonFiniteError
 from nosplit.kernels import Gaussian, Laplace, Linear, Polynomial
 from nosplit.kernels.recipes import as_recipe

@@ -1,157 +1,140 @@
-"""The independence test: whether two variables, observed together, depend on each other."""
+"""Two variables that the new house does not read: files, devices and sketches."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from nosplit._checks import Seed, check_flags, check_rng, seed_of
-from nosplit._old.api.ways.observations import UNIT_SIZE, VariablesInMemory
+import numpy as np
+
+from nosplit._lazy import is_tensor, tensor_as_array
 from nosplit._old.data.files.opening import is_path, open_source
 from nosplit._old.data.files.whole import read_if_path
-from nosplit._old.designs.asked import Asked, check_series, left_to_library, no_series
+from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.devices import independence_on_device, lies_on_device
+from nosplit._old.engines.families.encoded import by_pilot
+from nosplit._old.engines.families.independence import (
+    InMemory,
+    observation_sizes,
+    sketched_independence,
+)
 from nosplit._old.engines.files.independence import independence_of_files
-from nosplit._old.families.fitting import TensorKernels
-from nosplit._old.inference.planning.limits import as_method
-from nosplit.core.pairings import Pairing
-from nosplit.data.labels import label_policy
-from nosplit.data.options import Options, by_policy
+from nosplit.api._request import Request
+from nosplit.api.independence import TwoVariables, test_variables
+from nosplit.core.pairings import Sketch
+from nosplit.data.options import by_policy
+from nosplit.data.variables import column_names
 from nosplit.errors import InputError
-from nosplit.inference.calibrations import Exact
+from nosplit.families.hsic_units import UNIT_SIZE
+from nosplit.inference.calibrations import ASYMPTOTIC
+from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
-from nosplit.methods import Method
 
-__all__ = ["independence_test"]
+__all__ = ["answer"]
 
 
-def independence_test(
-    x: Any,
-    y: Any,
-    *,
-    kernels: TensorKernels = None,
-    method: Method | str = "auto",
-    pairs: Pairing | str | int = "auto",
-    calibration: Exact | str = "auto",
-    budget: float = 1.0,
-    rng: Seed = 0,
-    shuffle: bool = True,
-    nan_policy: str = "auto",
-    scale: str | bool | None = None,
-    columns: Any = None,
-    exclude: Any = None,
-    strata: Any = None,
-    series: bool | int = False,
-    workers: int | None = None,
-    progress: bool = False,
-    unit_size: int = UNIT_SIZE,
-    device: Any = None,
-) -> TestResult:
-    """Test whether two variables that were observed together are independent.
+def answer(request: Request) -> TestResult:
+    """Answer a request for two variables that are not arrays or tables of few rows."""
+    result = _answer(request)
+    return result.done(seed=request.seed, automatic=request.automatic)
 
-    The statistics are Hilbert–Schmidt independence criteria (Gretton et al. 2007) of products of
-    kernels, which are combined by learning, on the same data, all of it (Section 3 of the paper).
-    Under exact calibration y is permuted: among all observations where there are 500 or fewer, the
-    defaults are kept and that fits the budget, inside small units of them elsewhere.
 
-    Parameters
-    ----------
-    x, y : array_like, shape (n, p) and (n, r), or (n,); or tables, series, or names of files
-        The variables, one observation a row. Strings, booleans and other categories are compared
-        for equality.
-    kernels : None, sequence of pairs of kernels, or callable
-        Pairs (k, l) of a kernel on x and a kernel on y. By default all products of three Gaussian
-        kernels on either side around the median distances, and a product of linear kernels; a
-        callable gets the median distances of x and of y and returns pairs.
-    method : Method or name
-        As in `two_sample_test`.
-    pairs : Pairing, name or int
-        As in `two_sample_test`: pairs of units. "sketch": sums over the units of cells, for every
-        shift of y, which "auto" takes where all pairs do not fit the budget.
-    calibration : Exact or name
-        "exact" (y permuted), "asymptotic" (closed form) or "auto". Exact if the rows of one
-        variable, x or y, are independent. If neighbouring rows of both are alike, `warnings` of the
-        result says so.
-    budget : float
-        Nominal seconds of one core that "auto" may spend.
-    rng : int, Generator or None
-        Source of the shuffling and the permutations.
-    shuffle : bool
-        Deal observations to units in random order. `False` keeps the order.
-    nan_policy, scale, columns, exclude
-        As in `two_sample_test`. Rows are left out in which x or y is missing; columns are named
-        for tables only, those of x and y in one list, and a table of which none is named keeps
-        all.
-    strata : str, or sequence, optional
-        The name of a column of x or of y, which is then no part of it, or a label of every
-        observation. y is permuted inside strata only: the test is of independence given the
-        stratum, exact. Strata of one observation are left out.
-    series : bool or int, default False
-        Whether rows are in time order and depend on their neighbours. Blocks of rows of y are
-        permuted; an int sets their length. For arrays and tables of a few hundred rows.
-    workers : int, optional
-        Threads; all cores by default. The result does not depend on it.
-    progress : bool
-        Show a progress bar on the terminal.
-    unit_size : int
-        Observations to a unit, about; fewer where there would not be two units. Another than the
-        default cuts units of few observations, too.
-    device : str or torch.device, optional
-        Where sketches are made: "cuda" moves rows to a GPU. Those of tensors are made where they
-        lie; few rows are compared in memory. Needs `nosplit[torch]`.
-
-    Returns
-    -------
-    TestResult
-        As from `two_sample_test`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=200)
-    >>> y = x**2 + rng.normal(size=200)
-    >>> res = independence_test(x, y)
-    >>> res.reject(0.05), res.how.calibration
-    (True, 'exact')
-    """
-    check_flags(shuffle=shuffle, progress=progress)
-    generator, chosen = check_rng(rng), as_method(method)
-    declared = check_series(series)
-    if declared is not False and strata is not None:
-        raise InputError("`series` does not go with strata=.")
-
-    def asked(policy: str) -> Asked:
-        options = Options.of(scale, columns, exclude, policy)
-        return Asked(options, kernels, chosen, pairs, calibration, budget, shuffle)
-
-    def in_passes(policy: str) -> TestResult | None:
-        sources, wanted = (open_source(x), open_source(y)), asked(policy)
-        return independence_of_files(
-            *sources, wanted, unit_size, rng=generator, workers=workers, progress=progress
-        )
-
-    def answer() -> TestResult:
-        if strata is None and not declared and is_path(x) and is_path(y):
-            found = by_policy(nan_policy, in_passes, generator)
+def _answer(request: Request) -> TestResult:
+    given = request.x, request.y
+    if any(map(is_path, given)):
+        if all(map(is_path, given)) and not request.designed:
+            attempt = partial(_in_passes, request)
+            found = by_policy(request.options.nan_policy, attempt, request.rng)
             if found is not None:
                 return found
-        given, policy = (read_if_path(x), read_if_path(y)), label_policy(nan_policy)
-        if declared and device is not None:
-            no_series(declared, "on a device")
-        elif strata is None and (device is not None or lies_on_device(*given)):
-            found = independence_on_device(
-                *given, asked(policy), unit_size, rng=generator, workers=workers, device=device
+        x, y = map(read_if_path, given)
+        return test_variables(replace(request, x=x, y=y))
+    if request.device is not None or lies_on_device(*given):
+        if request.designed:
+            raise InputError(
+                "`strata`, `groups` and `series` are not supported on a device. Read the rows, or "
+                "some of them, into arrays or tables first."
             )
-            if found is not None:
-                return found
-        data = by_policy(
-            nan_policy,
-            lambda own: VariablesInMemory.read(given, asked(own), strata, policy, declared),
+        found = independence_on_device(
+            *given, _asked(request, request.options.nan_policy), UNIT_SIZE, rng=request.rng,
+            workers=request.workers, device=request.device,
+        )  # fmt: skip
+        if found is not None:
+            return found
+        x, y = (
+            tensor_as_array(v, n) if is_tensor(v) else v for v, n in zip(given, "xy", strict=True)
         )
-        return data.test(unit_size, generator, workers, progress)
+        return test_variables(replace(request, x=x, y=y, device=None))
+    return _by_sketch(request)
 
-    how = kernels, method, pairs, calibration
-    automatic = left_to_library(*how, nan_policy, scale, columns, exclude, strata)
-    usual = unit_size == UNIT_SIZE and budget == 1.0
-    seed = seed_of(rng, generator)
-    return answer().done(automatic=automatic and usual, seed=seed)
+
+def _asked(request: Request, policy: str) -> Asked:
+    """The request as old rooms know it."""
+    closed = request.by_pairs and not isinstance(request.pairs, Sketch)
+    return Asked(
+        replace(request.options, nan_policy=policy),
+        request.kernels,
+        request.method,
+        request.pairs or "auto",
+        ASYMPTOTIC if closed else request.calibration,
+        request.budget,
+        request.shuffle,
+    )
+
+
+def _in_passes(request: Request, policy: str) -> TestResult | None:
+    """Test large files while they are read; None if they are to be read whole."""
+    sources = open_source(request.x), open_source(request.y)
+    return independence_of_files(
+        *sources, _asked(request, policy), UNIT_SIZE, rng=request.rng, workers=request.workers,
+        progress=sys.stderr.isatty(),
+    )  # fmt: skip
+
+
+def _by_sketch(request: Request) -> TestResult:
+    """Sum cells of units; tables are encoded by their pilot rows, as those in files are."""
+
+    def read(policy: str) -> TwoVariables:
+        return TwoVariables.of(
+            replace(request, options=replace(request.options, nan_policy=policy))
+        )
+
+    task = by_policy(request.options.nan_policy, read)
+    asked = _asked(request, task.request.options.nan_policy)
+    x, y, shuffle, coded = task.x, task.y, request.shuffle, None
+    q = UNIT_SIZE
+    if task.strata is not None:
+        rows, q = _alike(task.design.rows, task.design.block, request.rng)
+        x, y, shuffle = x.some(rows), y.some(rows), False
+    elif task.encoding is not None:
+        options = task.request.options
+        coded = by_pilot((request.x, request.y), (x, y), task.kept, options)
+    columns = x.rows.shape[1] + y.rows.shape[1]
+    discrete = x.discrete, y.discrete
+    sizes = observation_sizes(len(x.rows), columns, discrete, request.kernels, q)
+    if task.strata is not None:
+        sizes = replace(sizes, q=float(q))
+    tested = sketched_independence(
+        InMemory(x, y, coded), request.kernels, sizes, asked.plan(sizes), request.method,
+        request.rng, shuffle, request.workers,
+    )  # fmt: skip
+    tested = replace(tested, outcome=tested.outcome.noting(task.check()))
+    result = tested.result(INDEPENDENCE, len(task.kept), column_names(task.x, task.y))
+    return result.done(columns=task.n_columns, design=task.design.said)
+
+
+def _alike(rows: Any, block: Any, rng: np.random.Generator) -> tuple[Any, int]:
+    """Rows of strata in units of one size and in random order; and that size.
+
+    The size is the one, up to eight, that loses the least: a unit of q rows shows q - 1 of them,
+    and what does not fill a unit is left over.
+    """
+    rows = rows[np.lexsort((rng.random(len(rows)), block))]
+    sizes = np.unique(block, return_counts=True)[1]
+    worth = [int(np.sum(sizes // q)) * (q - 1) for q in range(2, UNIT_SIZE + 1)]
+    q = 2 + int(np.argmax(worth))
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    units = rows[place < np.repeat(sizes // q * q, sizes)].reshape(-1, q)
+    return units[rng.permutation(len(units))].ravel(), q

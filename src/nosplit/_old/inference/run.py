@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._old.inference.caveats import few_effective
 from nosplit._old.inference.outcome import Outcome
 from nosplit._old.inference.planning.limits import settle
 from nosplit._old.inference.planning.plan import Plan
 from nosplit._old.inference.statistics import closed_outcome, exact_outcome, of_parts, sum_of_parts
-from nosplit._old.pairs.effective import effective_pairs
 from nosplit._old.pairs.loop import accumulate, accumulate_draws
 from nosplit._old.pairs.protocols import Testable
 from nosplit._old.pairs.statistics import Seen
@@ -55,14 +53,10 @@ def run(
     if isinstance(how.calibration, Exact):
         chosen = settle(method, how.calibration)
         return _run_exact(units, chosen, how, rng, workers, progress, look)
-    effective = effective_pairs(units, how.pairing)
     outcome = _run_closed(units, settle(method, how.calibration), how, workers, progress)
     if method is None and not np.any(outcome.tau > 0):
         outcome = replace(outcome, selection=nothing_seen(outcome.selection))
-    found = too_alike(outcome.tau, outcome.log_pvalue)
-    if effective is not None:
-        found += few_effective(effective, np.diagonal(outcome.cov) > 0)
-    return outcome.noting(found)
+    return outcome.noting(too_alike(outcome.tau, outcome.log_pvalue))
 
 
 def _run_exact(

@@ -13,7 +13,6 @@ from nosplit._old.inference.calibrating.evidence import (
     pair_evidence,
     rank_all,
 )
-from nosplit._old.inference.caveats import MORE, few_effective
 from nosplit._old.inference.outcome import Outcome
 from nosplit._old.inference.planning.limits import Limits, as_method, settle
 from nosplit._old.pairs.statistics import DrawnStatistics, Seen
@@ -23,7 +22,7 @@ from nosplit.core.pairings import Pairing, pairing_name
 from nosplit.core.statistics import NOT_FINITE
 from nosplit.errors import DroppedKernelWarning, InputError, NonFiniteError
 from nosplit.inference.calibrations import ASYMPTOTIC
-from nosplit.inference.caveats import dropped, kernel_numbers, unsafe
+from nosplit.inference.caveats import dropped, few_effective, kernel_numbers, unsafe
 from nosplit.inference.closed import (
     NO_EVIDENCE,
     check_values,
@@ -44,6 +43,9 @@ __all__ = [
     "test_draws",
     "test_moments",
 ]
+
+# What to do where the normal approximation is poor, without the data.
+MORE = "more rows"
 
 
 MOMENTS = Limits("where only moments are kept", closed=True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nosplit._checks import new_key
 from nosplit._types import Array, Index
 from nosplit.core.moments import Moments, column_moments
+from nosplit.core.order import unwrapped
 from nosplit.core.pairings import Aligned, Band, Job, Tile
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "picked_patterns",
     "signed_part",
     "signed_sums",
-    "unwrapped",
 ]
 
 # Cells of both samples of a sketch together. And how many times as many units as labels of one kind
@@ -85,15 +85,6 @@ def block_columns(draw: Callable[[int], NDArray[Any]], units: range, among: rang
             parts.append(draw(block)[:, max(places.start - first, 0) : places.stop - first])
     columns = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
     return columns[:, :: units.step]
-
-
-def unwrapped(units: range, n: int) -> list[range]:
-    """Runs of units, at most two, that span units which may go past the last, to the first."""
-    round_again = n if units.start >= n else 0
-    start, stop = units.start - round_again, units[-1] + 1 - round_again
-    if stop <= n:
-        return [range(start, stop)]
-    return [range(start, n), range(stop - n)]
 
 
 def generator(key: int, block: int) -> np.random.Generator:

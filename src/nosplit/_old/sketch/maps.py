@@ -27,7 +27,8 @@ from nosplit._old.sketch.bins import (
 )
 from nosplit._types import Array, Index
 from nosplit.core.feature_map import STEP, spread_of
-from nosplit.kernels import Kernel, Linear, OnColumns
+from nosplit.core.tensor_map import linear_columns
+from nosplit.kernels import Kernel, OnColumns
 from nosplit.kernels.frequencies import (
     Frequencies,
     frequencies_of,
@@ -39,7 +40,7 @@ from nosplit.kernels.orders import column_order
 from nosplit.kernels.recipes import Recipe, check_own_kernel
 from nosplit.kernels.spectral import FittedSpectral
 
-__all__ = ["MOST_BINS", "STEP", "SketchMap", "fit_map", "linear_columns", "spread_of"]
+__all__ = ["MOST_BINS", "SketchMap", "fit_map"]
 
 
 # Bins of a column, and of all columns and cells together: what keeps wide tables small.
@@ -293,16 +294,6 @@ def _flat_part(kernel: Kernel) -> FittedSpectral | None:
     """A kernel with a flattened spectrum, on all columns or on some, which has features."""
     inner = kernel.kernel if isinstance(kernel, OnColumns) else kernel
     return inner if isinstance(inner, FittedSpectral) else None
-
-
-def linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
-    """Columns of a linear kernel; None for others."""
-    match kernel:
-        case Linear():
-            return tuple(range(p))
-        case OnColumns(Linear(), columns):
-            return columns
-    return None
 
 
 def fit_map(

@@ -12,9 +12,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._old.sketch.maps import STEP, SketchMap
+from nosplit._old.sketch.maps import SketchMap
 from nosplit._types import Array
 from nosplit.backend.threads import n_workers, one_blas_thread
+from nosplit.core.feature_map import STEP
 from nosplit.errors import NonFiniteError
 from nosplit.kernels.frequencies import projected
 

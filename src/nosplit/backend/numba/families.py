@@ -8,7 +8,7 @@ import numpy as np
 
 from nosplit.backend.numba.jit import compiled, compiled_fast
 
-__all__ = ["add_rounded", "add_shifted", "add_stein_waves", "permuted_sums"]
+__all__ = ["add_rounded", "add_shifted", "add_stein_waves", "in_orders", "permuted_sums"]
 
 
 @compiled_fast
@@ -20,26 +20,49 @@ def _dot(a: Any, b: Any, count: int) -> Any:
     return total
 
 
+# Pairs of rows whose values are put in the order of a permutation together: what is in the cache.
+BLOCK = 2048
+
+
 @compiled
 def permuted_sums(K: Any, L: Any, u: Any, v: Any, draws: Any, out: Any) -> None:
-    """Σ K[u, i, j] · L[v, π(i), π(j)] over all i and j, for every permutation and pair (u, v).
+    """Sums of K[u, (i, j)] · L[v, π(i), π(j)] over i ≥ j, for every permutation and pair (u, v).
 
-    K and L, (kernels, n, n), are symmetric.
+    K has the pairs i ≥ j row by row, (kernels, n (n + 1) / 2), and L is (kernels, n, n).
     """
-    n, d = K.shape[1], len(u)
-    rows = np.empty((len(L), n))
-    for f in range(len(draws)):
-        place, into = draws[f], out[f]
-        for k in range(d):
-            into[k] = 0.0
-        for i in range(n):
-            for q in range(len(L)):
-                permuted, row = rows[q], L[q, place[i]]
-                for j in range(i + 1):
-                    permuted[j] = row[place[j]]
+    n, d = L.shape[1], len(u)
+    rows = np.empty((len(L), BLOCK + n))
+    out[:] = 0.0
+    first, start = 0, 0
+    while first < n:
+        last, size = first, 0
+        while last < n and size < BLOCK:
+            last += 1
+            size += last
+        for f in range(len(draws)):
+            place, at = draws[f], 0
+            for i in range(first, last):
+                for q in range(len(L)):
+                    permuted, row = rows[q, at:], L[q, place[i]]
+                    for j in range(i + 1):
+                        permuted[j] = row[place[j]]
+                at += i + 1
             for k in range(d):
-                left, right = K[u[k], i], rows[v[k]]
-                into[k] += 2.0 * _dot(left, right, i) + left[i] * right[i]
+                out[f, k] += _dot(K[u[k], start:], rows[v[k]], size)
+        first = last
+        start += size
+
+
+@compiled
+def in_orders(columns: Any, orders: Any, out: Any) -> None:
+    """Columns, (D, n), in the order of every draw: out[i, d, f] = columns[d, orders[f, i]]."""
+    turned = orders.T.copy()
+    for i in range(len(turned)):
+        place = turned[i]
+        for d in range(len(columns)):
+            column, into = columns[d], out[i, d]
+            for f in range(len(place)):
+                into[f] = column[place[f]]
 
 
 @compiled

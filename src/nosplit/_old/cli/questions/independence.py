@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from typing import Annotated, Any
 
 import numpy as np
@@ -60,7 +59,6 @@ def independence(
         str | None,
         typer.Option(help="Independence given this column of either file.", metavar="COLUMN"),
     ] = None,
-    unit_size: Annotated[int, typer.Option(help="Observations to a unit.", min=2)] = 8,
     no_shuffle: opt.NoShuffle = False,
     nan_policy: opt.NanPolicy = "auto",
     rows: opt.SampleRows = None,
@@ -110,13 +108,11 @@ def independence(
         shuffle=not no_shuffle,
         nan_policy=nan_policy,
         workers=workers,
-        progress=sys.stderr.isatty(),
-        unit_size=unit_size,
         strata=strata,
     )
     names = (f"{', '.join(n or [])} of {f}" if n else f for n, f in ((x, first), (y, second)))
     title = " and ".join(str(name) for name in names) if second else f"{first}: {_both_named(x, y)}"
-    options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle, "unit_size": unit_size}
+    options: dict[str, Any] = {"rng": seed, "shuffle": not no_shuffle}
     if strata is not None:
         options["strata"] = strata
     write_report(result, left, right, path=report, alpha=alpha, title=title, options=options)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from nosplit._old.describe.pair_means import Means
 from nosplit._old.sketch.dealing import Layout
-from nosplit._old.sketch.maps import STEP, SketchMap, fit_map
+from nosplit._old.sketch.maps import SketchMap, fit_map
 from nosplit._old.sketch.sums import CellSums
 from nosplit._types import Array, Index
+from nosplit.core.feature_map import STEP
 from nosplit.kernels import Kernel
 from nosplit.kernels.frequencies import projected
 from nosplit.kernels.recipes import as_recipe

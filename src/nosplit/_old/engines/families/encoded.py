@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from nosplit._old.data.variables import Variable, own_options
 from nosplit._old.engines.sketching.pilot import completed, some_of
 from nosplit._old.engines.sketching.task import Census
 from nosplit._types import Index
@@ -17,6 +16,7 @@ from nosplit.data.fit_encoding import read_one
 from nosplit.data.frames import Frame, as_frame
 from nosplit.data.matching import picked
 from nosplit.data.options import Options
+from nosplit.data.variables import Variable, own_options
 from nosplit.errors import InputError
 
 __all__ = ["by_pilot", "check_pilot_varies", "fit_variable", "gaps_in"]

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from nosplit._checks import new_key
-from nosplit._old.data.variables import Variable
-from nosplit._old.families.fitting import TensorKernels, tensor_kernels, tensors_for
-from nosplit._old.families.independence import check_unit_size
 from nosplit._old.inference.outcome import Tested
 from nosplit._old.inference.planning.costs import HsicSizes
 from nosplit._old.inference.planning.plan import Plan
 from nosplit._old.inference.statistics import test_draws
 from nosplit._old.sketch.dealing import Deal, deal_of
-from nosplit._old.sketch.families.independence import TensorMap, fit_tensor_map
 from nosplit._old.sketch.families.independence_sums import (
     ShiftSums,
     shift_statistics,
     sketch_observations,
 )
 from nosplit._types import Index
+from nosplit.core.tensor_map import TensorMap, fit_tensor_map
+from nosplit.data.variables import Variable
+from nosplit.errors import InputError
 from nosplit.families.paired import MEDIAN_ROWS
 from nosplit.kernels import Parts
 from nosplit.kernels.recipes import check_own_kernel
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.tensor import TensorBank, TensorKernels, tensor_kernels, tensors_for
 from nosplit.methods import Method
 
 __all__ = [
@@ -35,10 +34,22 @@ __all__ = [
     "InMemory",
     "Observed",
     "TensorTask",
+    "check_unit_size",
     "map_of",
     "observation_sizes",
     "sketched_independence",
 ]
+
+
+LARGEST_UNIT = 64
+
+
+def check_unit_size(unit_size: Any) -> int:
+    """Observations to a unit."""
+    whole = isinstance(unit_size, (int, np.integer)) and not isinstance(unit_size, bool)
+    if not whole or not 2 <= unit_size <= LARGEST_UNIT:
+        raise InputError(f"`unit_size` must be an int from 2 to {LARGEST_UNIT}, got {unit_size!r}.")
+    return int(unit_size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from nosplit._lazy import extra
 from nosplit._old.data.files import whole
 from nosplit._old.data.files.source import Source
-from nosplit._old.data.variables import Variable, check_named, own_options
 from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.families.encoded import check_pilot_varies, fit_variable, gaps_in
 from nosplit._old.engines.families.independence import (
@@ -38,6 +37,7 @@ from nosplit.data.frames import as_frame, is_table
 from nosplit.data.matching import picked, present_rows
 from nosplit.data.options import Options
 from nosplit.data.series import check_jointly, checked_rows
+from nosplit.data.variables import Variable, check_named, own_options
 from nosplit.errors import InputError
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
@@ -82,7 +82,8 @@ def independence_of_files(
         files, asked.kernels, sizes, how, asked.method, rng, asked.shuffle, workers
     )
     done = replace(done, outcome=done.outcome.noting(check_jointly(some[0].rows, some[1].rows)))
-    return done.result(INDEPENDENCE, x.n_rows, _names(done.encoding))
+    result = done.result(INDEPENDENCE, x.n_rows, _names(done.encoding))
+    return result.done(columns=tuple(v.n_columns for v in some))
 
 
 def _names(encodings: Any) -> tuple[str, ...] | None:

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from nosplit._old.engines.streams.state import Rows
-from nosplit._old.families.fitting import TensorKernels, fit_tensors
-from nosplit._old.families.independence import HsicUnits
-from nosplit._old.pairs.effective import effective_pairs
 from nosplit._types import Array
 from nosplit.core.order import Natural
 from nosplit.core.pairings import Pairing
 from nosplit.data.scored import ScoredRows
 from nosplit.errors import InputError
+from nosplit.families.hsic_units import HsicUnits, fit_tensors
 from nosplit.families.paired import Paired, fit_bank
 from nosplit.families.stein import effective_rows
 from nosplit.families.stein_pairs import SteinUnits
@@ -24,7 +22,7 @@ from nosplit.kernels import Parts
 from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import Recipe, check_own_kernel
 from nosplit.kernels.stein import SteinBank, SteinKernels, fit_stein_bank
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.tensor import TensorBank, TensorKernels
 
 __all__ = ["Observations", "Scored", "TwoSamples", "check_ratio"]
 
@@ -128,9 +126,9 @@ class Observations:
             for kernel in bank.kernels:
                 check_own_kernel(kernel, rows, rows)
 
-    def effective(self, units: HsicUnits, pairing: Pairing) -> Array | None:
+    def effective(self, units: HsicUnits, pairing: Pairing) -> Array:
         """Effective pairs of a pass, for every kernel."""
-        return effective_pairs(units, pairing, SOME_PAIRS)
+        return units.effective(pairing, SOME_PAIRS)
 
 
 def check_ratio(ratio: Any) -> tuple[int, int]:

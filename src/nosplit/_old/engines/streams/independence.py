@@ -15,19 +15,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from nosplit._checks import Seed
+from nosplit._old.engines.families.independence import check_unit_size
 from nosplit._old.engines.streams.base import LIMIT, Accumulator
 from nosplit._old.engines.streams.batches import StreamBatch, batch_rows, kept_together
 from nosplit._old.engines.streams.blocks import Observations
 from nosplit._old.engines.streams.moments import MomentsAccumulator
 from nosplit._old.engines.streams.state import Rows
-from nosplit._old.families.fitting import TensorKernels, tensor_kernels
-from nosplit._old.families.independence import check_unit_size
 from nosplit.core.pairings import Pairing
 from nosplit.data.encoding import Encoding
 from nosplit.errors import InputError
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.kernels.recipes import check_looks_at
-from nosplit.kernels.tensor import TensorBank
+from nosplit.kernels.tensor import TensorBank, TensorKernels, tensor_kernels
 
 __all__ = [
     "AdjacentIndependence",

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from nosplit._lazy import is_tensor
-from nosplit._old.data.variables import Variable
 from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.families.independence import (
     TensorTask,
@@ -24,6 +23,7 @@ from nosplit._old.sketch.families.independence_sums import ShiftSums, sketch_obs
 from nosplit._types import Index
 from nosplit.core.pairings import Sketch
 from nosplit.data.series import check_jointly
+from nosplit.data.variables import Variable
 from nosplit.errors import InputError
 from nosplit.inference.questions import INDEPENDENCE
 from nosplit.inference.result import TestResult
@@ -70,7 +70,7 @@ def independence_of_tensors(
         )
     caveats = check_jointly(checked_part(both[0]), checked_part(both[1]))
     done = replace(done, outcome=done.outcome.noting(caveats))
-    return done.result(INDEPENDENCE, n)
+    return done.result(INDEPENDENCE, n).done(columns=tuple(v.shape[1] for v in both))
 
 
 def _holds_numbers(value: Any) -> bool:

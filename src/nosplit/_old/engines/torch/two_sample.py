@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from nosplit._checks import constant_and_equal
 from nosplit._lazy import elsewhere, is_tensor
@@ -29,7 +30,6 @@ from nosplit._old.engines.torch.pairs.rows import look_at_tensors
 from nosplit._old.engines.torch.pairs.spectral import sorted_tensor
 from nosplit._old.engines.torch.pairs.units import TensorDraws, TensorPairs
 from nosplit._old.engines.torch.sketches.sides import TensorSide, check_finite_tensor, moved
-from nosplit._old.families.fitting import chosen_units
 from nosplit._old.families.pooled import label_draws, relabellings, relabels
 from nosplit._old.inference.outcome import Outcome, Tested
 from nosplit._old.inference.planning.costs import sizes_of
@@ -44,7 +44,7 @@ from nosplit.data.frames import is_table
 from nosplit.data.samples import Samples, check_as_many, two_samples
 from nosplit.data.series import check_rows
 from nosplit.errors import Caveat, InputError
-from nosplit.families.paired import Paired, fit_bank
+from nosplit.families.paired import MEDIAN_ROWS, Paired, fit_bank
 from nosplit.inference.effect import separations_of_both
 from nosplit.inference.questions import TWO_SAMPLE
 from nosplit.inference.result import TestResult
@@ -239,7 +239,7 @@ def _dealt_units(
 
 def fitted_bank(recipe: Recipe, x: torch.Tensor, y: torch.Tensor) -> Bank:
     """Kernels with bandwidths from the units that are looked at in memory, and no others."""
-    chosen = chosen_units(len(x), 2.0)
+    chosen = _chosen_units(len(x), 2.0)
     places = torch.from_numpy(chosen).to(x.device)
     some = [as_array(rows[places]) for rows in (x, y)]
     if all(bool(np.all(rows == some[0][0])) for rows in some):
@@ -295,3 +295,9 @@ def _pooled_outcome(
     statistics = DrawnStatistics(tau, cov, len(rows), pooled.n_pairs, *seen)
     outcome = test_draws(statistics, None, how.pairs)
     return replace(outcome, relabellings=relabellings(len(x), len(y))), kernels
+
+
+def _chosen_units(n_units: int, rows_per_unit: float) -> NDArray[np.int64]:
+    """Units that the median heuristic looks at, spread over all of them."""
+    count = max(2, min(n_units, int(MEDIAN_ROWS / rows_per_unit)))
+    return np.asarray((np.arange(count) * n_units) // count)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nosplit._old.pairs.draws import FEW_LABELS, MOST_DEALT, SMALLEST_TILE
 from nosplit.core.pairings import Complete, Pairing, Sketch, Window
-from nosplit.inference.plan import is_sketched
+from nosplit.inference.calibrations import Exact
+from nosplit.inference.plan import MAX_PERMUTED, MAX_SHIFTED, is_sketched, plan_variables
 from nosplit.kernels.bank import kernel_bases
 from nosplit.kernels.recipes import Recipe
 
-__all__ = ["FEW_OBSERVATIONS", "DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
+__all__ = ["DesignSizes", "HsicSizes", "Sizes", "design_sizes", "sizes_of"]
 
 # Nominal nanoseconds of one core, rounded from measurements on a 2.8 GHz server core.
 NS_PAIR, NS_COMBINATION, NS_COLUMN, NS_KERNEL = 10.0, 2.0, 0.3, 1.0
@@ -40,11 +41,8 @@ NS_INSIDE, NS_ADDED, SEVERAL_FLIPS = 0.15, 0.25, 1_999
 # The same for designs: a value of a pair of rows that is added to that of its units, and one of two
 # units that is centred in their block.
 NS_GATHERED, NS_CENTRED = 5.0, 15.0
-# The same for units of observations: an entry, a factor of it, a shift, a look-up.
-NS_ENTRY, NS_FACTOR, NS_SHIFT, NS_LOOK_UP = 40.0, 4.0, 0.5, 1.0
-# A number of a pair of observations under a draw, where one variable is permuted among all of them,
-# how many numbers there are besides those of kernels, and up to how many observations that is done.
-NS_PERMUTED, BROAD, FEW_OBSERVATIONS = 0.25, 4, 500
+# The same for units of observations: an entry, a factor of it.
+NS_ENTRY, NS_FACTOR = 40.0, 4.0
 
 # Whole tests over what they nominally take, where pairs and draws alone are as fast as measured.
 WHOLE = 1.8
@@ -254,18 +252,15 @@ class DesignSizes(Sizes):
 
 @dataclass(frozen=True)
 class HsicSizes(Sizes):
-    """The same for independence: n = m is the number of units, p all columns, d the products.
-
-    `default` says that nothing keeps all of few observations from being permuted, without units.
-    """
+    """The same for independence: n = m is the number of units, p all columns, d the products."""
 
     q: float = 8.0
     factors: int = 8
 
     @property
     def in_rows(self) -> bool:
-        """Whether all pairs are looked at whatever they cost: never."""
-        return False
+        """Whether y is permuted, or shifted in every unit by itself."""
+        return self.observations <= MAX_SHIFTED
 
     @property
     def can_sketch(self) -> bool:
@@ -279,22 +274,23 @@ class HsicSizes(Sizes):
 
     @property
     def ways(self) -> tuple[Sizes, ...]:
-        """All of few observations permuted, or units of them."""
-        return (self, replace(self, default=False)) if self.default else (self,)
+        """None: units beyond those rows are summed in cells."""
+        return ()
+
+    @property
+    def whole(self) -> float:
+        """Seconds of a whole test over those of its pairs and draws."""
+        return 1.0 if self.in_rows else WHOLE
 
     @property
     def observations(self) -> int:
         """Number of observations."""
         return round(self.n_units * self.q)
 
-    def permutes(self, pairing: Pairing, flips: int) -> bool:
-        """Whether one variable is permuted among all observations, and no units are cut."""
-        every = isinstance(pairing, Complete) and not isinstance(pairing, Sketch)
-        return self.default and every and flips > 0 and self.observations <= FEW_OBSERVATIONS
-
     def rows_or_units(self, pairing: Pairing, flips: int) -> int:
         """Number of units, or of all observations where one variable is permuted among them."""
-        return self.observations if self.permutes(pairing, flips) else self.n_units
+        every = isinstance(pairing, Complete) and flips and self.observations <= MAX_PERMUTED
+        return self.observations if every else self.n_units
 
     def cells(self, pairing: Sketch) -> int:
         """Cells of a sketch, at the most: each has q sums, so that there are fewer than of rows."""
@@ -315,15 +311,12 @@ class HsicSizes(Sizes):
         """Nominal seconds of one core."""
         if isinstance(pairing, Sketch):
             return self.sketch_seconds(pairing, flips)
-        if self.permutes(pairing, flips):
-            n_pairs = pairing.n_pairs(self.observations)
-            drawn = flips * (self.d + self.factors + BROAD) * NS_PERMUTED
-            value = self.p + 2.0 * NS_FACTOR * self.factors + drawn
-            return SECONDS_FIXED + 1e-9 * n_pairs * value
-        entries = self.q**2
-        values = entries * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
-        draws = entries**2 * self.d * NS_SHIFT + flips * self.d * NS_LOOK_UP if flips else 0.0
-        return 1e-9 * pairing.n_pairs(self.n_units) * (values + draws)
+        if flips:
+            n, draws = self.observations, Exact(flips)
+            how = plan_variables(n, self.p, self.d, draws, 1.0, permuted=n <= MAX_PERMUTED)
+            return how.effort.seconds
+        entries = self.q**2 * (NS_ENTRY + self.p + NS_FACTOR * self.factors)
+        return 1e-9 * pairing.n_pairs(self.n_units) * entries
 
 
 def sizes_of(n: int, m: int, p: int, recipe: Recipe) -> Sizes:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from nosplit._old.pairs.statistics import DrawnStatistics
 from nosplit._old.sketch.cells import statistics_under
 from nosplit._old.sketch.dealing import Deal
-from nosplit._old.sketch.families.independence import TensorMap
 from nosplit._old.sketch.lenses import kernel_view
-from nosplit._old.sketch.maps import STEP
 from nosplit._old.sketch.sums import total_of
 from nosplit._old.sketch.swaps import chunks_of
 from nosplit._old.sketch.units import CellUnits, whole_units
 from nosplit._types import Array
 from nosplit.backend.threads import n_workers, one_blas_thread
+from nosplit.core.feature_map import STEP
+from nosplit.core.tensor_map import TensorMap
 
 __all__ = ["ShiftSums", "Shifts", "shift_statistics", "sketch_observations", "sketch_units"]
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from nosplit._checks import check_int
 from nosplit._old.sketch.bins import MOST_BINS, ColumnBins
-from nosplit._old.sketch.maps import MOST_PAIRS, MOST_TWOS, SketchMap, linear_columns
+from nosplit._old.sketch.maps import MOST_PAIRS, MOST_TWOS, SketchMap
 from nosplit._types import Index
+from nosplit.core.tensor_map import linear_columns
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.kernels.frequencies import Frequencies, has_frequencies

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._checks import check_int
-from nosplit._old.sketch.maps import STEP, SketchMap
+from nosplit._old.sketch.maps import SketchMap
 from nosplit._old.sketch.saved.bundles import check_version, read_bundle, write_bundle
 from nosplit._old.sketch.saved.plain import ARRAYS, LARGEST_SCORE, map_from_plain, map_to_plain
 from nosplit._old.sketch.saved.profiles import Profile
 from nosplit._old.sketch.saved.tiers import LARGEST_CELL, MOST_CELLS, Tiers
 from nosplit._old.sketch.sums import CellSums
+from nosplit.core.feature_map import STEP
 from nosplit.errors import FileError, InputError
 
 __all__ = ["read_profile", "write_profile"]

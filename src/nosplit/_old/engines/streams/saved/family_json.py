@@ -20,9 +20,9 @@ from nosplit._old.engines.streams.saved.sketch_json import (
 )
 from nosplit._old.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit._old.engines.streams.sketches.runs import RunSums
-from nosplit._old.sketch.families.independence import SketchVariable, TensorMap
 from nosplit._old.sketch.saved.plain import order_from_plain
 from nosplit.core.stein_map import SteinMap
+from nosplit.core.tensor_map import SketchVariable, TensorMap
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 from nosplit.kernels.stein import BoundedLinear, Constant

@@ -21,10 +21,11 @@ from nosplit._old.engines.streams.sketches.cells import BlockSums
 from nosplit._old.engines.streams.sketches.sketching import SketchFlow, SketchState
 from nosplit._old.engines.streams.state import Rows
 from nosplit._old.sketch.bins import MOST_BINS, ColumnBins
-from nosplit._old.sketch.maps import LANDMARKS, MOST_PAIRS, STEP, SketchMap
+from nosplit._old.sketch.maps import LANDMARKS, MOST_PAIRS, SketchMap
 from nosplit._old.sketch.saved.plain import order_from_plain, twos_from_plain
 from nosplit._old.sketch.sums import CellSums
 from nosplit._types import Index
+from nosplit.core.feature_map import STEP
 from nosplit.errors import InputError
 from nosplit.kernels import Kernel
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._checks import Seed
-from nosplit._old.data.variables import Variable
-from nosplit._old.engines.families.independence import map_of
+from nosplit._old.engines.families.independence import check_unit_size, map_of
 from nosplit._old.engines.streams.base import LIMIT
 from nosplit._old.engines.streams.independence import (
     IndependenceAccumulator,
@@ -22,17 +21,17 @@ from nosplit._old.engines.streams.sketches.accumulator import FamilySketch, sket
 from nosplit._old.engines.streams.sketches.families import FamilyFlow, FamilyState
 from nosplit._old.engines.streams.sketches.runs import RunSums
 from nosplit._old.engines.streams.state import Rows
-from nosplit._old.families.fitting import TensorKernels, tensor_kernels
-from nosplit._old.families.independence import check_unit_size
 from nosplit._old.inference.outcome import Outcome
 from nosplit._old.inference.statistics import test_draws
-from nosplit._old.sketch.families.independence import TensorMap
 from nosplit._old.sketch.families.independence_sums import ShiftSums, shift_statistics
 from nosplit._types import Index
 from nosplit.core.pairings import Pairing, Sketch
+from nosplit.core.tensor_map import TensorMap
 from nosplit.data.encoding import Encoding
 from nosplit.data.fit_encoding import unscaled_encoding
 from nosplit.data.frames import as_frame, is_table
+from nosplit.data.variables import Variable
+from nosplit.kernels.tensor import TensorKernels, tensor_kernels
 from nosplit.methods import Method
 
 __all__ = ["IndependenceSketch"]

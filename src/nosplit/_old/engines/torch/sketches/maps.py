@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from nosplit._old.sketch.maps import STEP, SketchMap
+from nosplit._old.sketch.maps import SketchMap
+from nosplit.core.feature_map import STEP
 
 __all__ = ["DeviceMap", "mixed_words"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from nosplit._old.sketch.families.independence import FAR, TensorMap, VariableWaves
 from nosplit._old.sketch.families.independence_sums import ShiftSums
-from nosplit._old.sketch.maps import STEP
+from nosplit.core.feature_map import STEP
+from nosplit.core.tensor_map import FAR, TensorMap, VariableWaves
 
 __all__ = ["DeviceShifts", "only_waves"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nosplit._old.sketch.maps import STEP
+from nosplit.core.feature_map import STEP
 from nosplit.core.stein_map import FAR, SteinMap, SteinSums
 from nosplit.kernels.stein import BoundedLinear
 

@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import nosplit
 from nosplit import Blocks, Exact, InputError, independence_test
-from nosplit._old.families.independence import HsicUnits
-from nosplit._old.families.permuted import permuted_statistics
-from nosplit._old.pairs.loop import accumulate, accumulate_draws
 from nosplit.core.order import Natural, shuffled
 from nosplit.core.pairings import Complete, LinearPairs, Tile, Window
+from nosplit.families.hsic_units import HsicUnits
 from nosplit.kernels import Delta, Gaussian, Laplace, Linear
 from nosplit.kernels.tensor import Tensor, TensorBank, default_tensors
 from nosplit.methods import Split
@@ -90,7 +87,7 @@ def test_values_against_the_definition(n):
 def test_average_over_all_partitions_is_the_textbook_u_statistic(n, size):
     x, y = data(n, seed=n)
     means = [
-        accumulate(units(x[order], y[order], n // size), Complete(), workers=1).mean
+        units(x[order], y[order], n // size).total(Complete(), 1).mean
         for order in (np.concatenate(groups) for groups in partitions(list(range(n)), size))
     ]
     wanted = [textbook(k, x, y) for k in KERNELS]
@@ -102,54 +99,15 @@ def test_pairings_orders_and_workers_agree(pairing):
     x, y = data(61)
     order = shuffled(61, np.random.default_rng(1))
     rows = order.rows(range(61))
-    one = accumulate(units(x, y, 9, order=order), pairing, workers=1)
-    again = accumulate(units(x, y, 9, order=order), pairing, workers=2)
-    other = accumulate(units(x[rows], y[rows], 9), pairing, workers=1)
+    one = units(x, y, 9, order=order).total(pairing, 1)
+    again = units(x, y, 9, order=order).total(pairing, 2)
+    other = units(x[rows], y[rows], 9).total(pairing, 1)
     np.testing.assert_array_equal(one.mean, again.mean)
     np.testing.assert_allclose(one.mean, other.mean, rtol=1e-10)
     assert one.n == pairing.n_pairs(9)
-    draws = units(x, y, 9, order=order).draws(49, np.random.default_rng(2))
-    part = accumulate_draws(draws.units, pairing, draws, workers=1)
-    np.testing.assert_allclose(part.sums[0], one.n * one.mean, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(part.moments.cov, one.cov, rtol=1e-8, atol=1e-12)
 
 
 # Permutations -----------------------------------------------------------------------------------
-
-
-def test_draws_are_all_shifts_and_the_average_is_over_all_permutations():
-    x, y = data(7)
-    some = units(x, y, 2)
-    groups = [0, 1, 2], [3, 4, 5, 6]
-
-    def values(orders):
-        moved = y[np.concatenate(orders)]
-        return [definition(k, x, moved, *groups) for k in KERNELS]
-
-    shifts = [[np.roll(g, -r) for r in range(len(g))] for g in groups]
-    draws = some.draws(999, np.random.default_rng(0))
-    part = accumulate_draws(some, Complete(), draws, workers=1)
-    assert draws.exhaustive
-    wanted = [values(orders) for orders in itertools.product(*shifts)]
-    np.testing.assert_allclose(part.sums, wanted, rtol=1e-10, atol=1e-13)
-    every = itertools.product(*(itertools.permutations(g) for g in groups))
-    h = np.array([values(orders) for orders in every])
-    np.testing.assert_allclose(part.second, h.T @ h / len(h), rtol=1e-10, atol=1e-13)
-
-
-@pytest.mark.parametrize("method", ["adaptive", "ost", "best"])
-def test_exact_by_full_enumeration(method):
-    """Over all permutations of y inside units the share of p ≤ k/9 is at most k/9."""
-    x, y = data(6, seed=3)
-    groups = [0, 1, 2], [3, 4, 5]
-    pvalues = []
-    for orders in itertools.product(*(itertools.permutations(g) for g in groups)):
-        moved = y[np.concatenate(orders)]
-        result = independence_test(x, moved, method=method, unit_size=3, shuffle=False)
-        pvalues.append(result.pvalue)
-        assert result.how.n_resamples == 8
-    for k in range(1, 10):
-        assert np.mean(np.array(pvalues) <= k / 9 + 1e-9) <= k / 9 + 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")
@@ -160,20 +118,12 @@ def test_p_values_are_uniform_at_sixteen_rows(discrete):
     for _ in range(400):
         x = rng.standard_normal(16)
         y = rng.standard_exponential(16) if not discrete else rng.choice(["a", "b", "c"], 16)
-        result = independence_test(x, y, calibration=Exact(19), rng=rng, unit_size=4, workers=1)
+        result = independence_test(x, y, calibration=Exact(19), rng=rng, workers=1)
         ranks.append(round(20 * result.pvalue))
     counts = np.bincount(ranks, minlength=21)[1:]
     assert counts[0] <= stats.binom.isf(1e-4, 400, 0.05)
     if not discrete:  # no ties
         assert stats.chisquare(counts.reshape(5, 4).sum(axis=1)).pvalue > 1e-4
-
-
-def test_bandwidths_and_covariance_do_not_change_with_permutations_inside_units():
-    x, y = data(40)
-    order = np.concatenate([8 * u + np.random.default_rng(u).permutation(8) for u in range(5)])
-    one, other = (independence_test(x, v, shuffle=False, unit_size=8) for v in (y, y[order]))
-    assert one.selection.kernels == other.selection.kernels
-    np.testing.assert_allclose(one.selection.cov, other.selection.cov, rtol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
@@ -212,9 +162,6 @@ def test_dependence_is_found(shape):
         "adaptive",
     )
     assert (result.how.n_units, result.how.n_used, result.how.n_left_out) == (200, 200, 0)
-    units = independence_test(x, y, unit_size=10)
-    assert (units.how.n_units, units.how.n_used) == (20, 200)
-    assert units.reject(0.01)
 
 
 def test_categories_by_any_name():
@@ -259,21 +206,13 @@ def test_default_products():
 
 @pytest.mark.parametrize(
     "options",
-    [{"calibration": "asymptotic", "pairs": 4}, {"pairs": 2}, {"method": Split(0.4)}],
+    [{"calibration": "asymptotic", "pairs": 4}, {"pairs": 2}, {"method": Split(0.4), "pairs": 4}],
     ids=str,
 )
 def test_workers_do_not_change_the_result(options):
-    x, y = data(8000 if "calibration" in options else 400)
+    x, y = data(8000)
     one, two = (independence_test(x, y, workers=w, **options) for w in (1, 2))
     assert one.to_dict() == two.to_dict()
-
-
-def test_units_share_all_rows():
-    for n, size, wanted in ((100, 8, 12), (23, 8, 3), (9, 8, 2), (4, 64, 2), (100, 2, 50)):
-        x, y = np.random.default_rng(n).standard_normal((2, n))
-        one = [(Gaussian(1.0), Gaussian(1.0))]  # those that are named see units
-        result = independence_test(x, y, kernels=one, unit_size=size, calibration=Exact(19))
-        assert (result.how.n_units, result.how.n_used) == (wanted, n)
 
 
 def test_large_samples_are_planned():
@@ -302,44 +241,17 @@ def test_independence_iv():
     refuse("`x` must have at least 4 rows, got 3", x=x[:3], y=y[:3])
     refuse("`x` must be finite", x=np.where(x > 2, np.nan, x) * np.r_[np.nan, np.ones(39)][:, None])
     refuse("`y` must hold numbers, or categories of one type", y=np.array([1, "a"] * 20, object))
-    refuse("`unit_size` must be an int from 2 to 64, got 1", unit_size=1)
     refuse("`kernels` must be pairs", kernels=[])
     refuse(r"`kernels` must hold pairs \(k, l\)", kernels=[Gaussian(1.0)])
-    refuse('`pairs="complete"` has no normal limit', pairs="complete", calibration="asymptotic")
+    refuse(
+        '`calibration="asymptotic"` needs pairs with a normal limit',
+        pairs="complete",
+        calibration="asymptotic",
+    )
     refuse("`calibration` must be one of", calibration="wild")
 
 
 # -- few observations, permuted all together -------------------------------------------------------
-
-
-def test_permuted_statistics_against_plain_loops():
-    """Means over all permutations are 0, and the observed ones those of the formula."""
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
-    bank = TensorBank((Tensor(Gaussian(1.0), Laplace(2.0)), Tensor(Linear(), Linear())))
-
-    class Every:
-        left = itertools.permutations(range(5))
-
-        def permutation(self, n):
-            return np.array(next(self.left))
-
-    drawn = permuted_statistics(x, y, bank, 120, Every(), numbers=True)
-    every, flat = drawn.tau[1:], drawn.flat_tau[1:]  # the first is the data, once more
-    np.testing.assert_allclose(every.mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(flat.mean(axis=0), 0.0, atol=1e-12)
-    J = np.eye(5) - 0.2
-    for u, tensor in enumerate(bank.kernels):
-        K, L = J @ tensor.x.tile(x, x) @ J, J @ tensor.y.tile(y, y) @ J
-        for f, place in enumerate(itertools.permutations(range(5))):
-            found = np.sum(K * L[np.ix_(place, place)]) - np.trace(K) * np.trace(L) / 4.0
-            assert every[f, u] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
-        off = ~np.eye(5, dtype=bool)
-        assert drawn.cov[u, u] == pytest.approx(np.mean(K[off] ** 2) * np.mean(L[off] ** 2))
-    # Distance covariance, by its definition.
-    A, B = (J @ np.sqrt(((v[:, None] - v) ** 2).sum(axis=2)) @ J for v in (x, y))
-    found = np.sum(A * B) - np.trace(A) * np.trace(B) / 4.0
-    assert drawn.flat_tau[0, 1] == pytest.approx(found / np.sqrt(40.0), abs=1e-12)
 
 
 def test_few_observations_keep_the_level():
@@ -362,24 +274,6 @@ def test_weak_columns_beside_loud_ones_are_found():
     z, noise = rng.normal(size=(150, 1)), rng.normal(size=(4, 150, 1))
     x, y = (np.hstack([3.0 * a, 0.5 * b + 0.5 * z]) for a, b in (noise[:2], noise[2:]))
     assert independence_test(x, y).reject(0.05)
-
-
-def test_all_of_few_observations_are_permuted_where_that_fits_the_budget():
-    """Plans say so, and tests do as plans say; otherwise units of them are."""
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(2, 240, 1))
-    every = nosplit.plan(n=240, p=2, test="independence")
-    units = nosplit.plan(n=240, p=2, test="independence", budget=0.05)
-    assert (every.n_units, units.n_units) == (240, 30)
-    assert 0.05 < every.nominal_seconds <= 1.0
-    assert units.nominal_seconds <= 0.05
-    results = [
-        independence_test(x, y, calibration=Exact(19), rng=0, **options)
-        for options in ({}, {"budget": 0.003}, {"unit_size": 9}, {"shuffle": False})
-    ]
-    assert [result.how.n_units for result in results] == [240, 30, 27, 30]
-    many = nosplit.plan(n=501, p=2, test="independence")
-    assert many.n_units == round(501 / 8)
 
 
 def test_threads_do_not_change_what_permutations_give():

@@ -118,6 +118,11 @@ class Variable:
     discrete: bool | Parts
     encoding: Encoding | None = None
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, as they came."""
+        return self.rows.shape[1] if self.encoding is None else len(self.encoding.names)
+
     def some(self, rows: Index) -> Variable:
         """The same of some rows, in their order."""
         return replace(self, rows=self.rows[rows])

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._old.sketch.maps import STEP, linear_columns, spread_of
 from nosplit._types import Array, Index
-from nosplit.kernels import Kernel
+from nosplit.core.feature_map import STEP, spread_of
+from nosplit.kernels import Kernel, Linear, OnColumns
 from nosplit.kernels.frequencies import (
     frequencies_of,
     has_frequencies,
@@ -28,7 +28,7 @@ from nosplit.kernels.frequencies import (
 from nosplit.kernels.orders import column_order
 from nosplit.kernels.tensor import Tensor
 
-__all__ = ["Factor", "TensorMap", "fit_tensor_map"]
+__all__ = ["Factor", "TensorMap", "fit_tensor_map", "linear_columns"]
 
 # Spreads of a column, or sizes of a kernel, beyond which a value counts as this far.
 FAR = 512.0
@@ -318,3 +318,13 @@ def fit_tensor_map(
         landmarks = rows[:: -(-len(rows) // frequencies)]
         sides.append(SketchVariable(center, spread, landmarks, column_order(rows)))
     return TensorMap(kernels, sides[0], sides[1], frequencies, key)
+
+
+def linear_columns(kernel: Kernel, p: int) -> tuple[int, ...] | None:
+    """Columns of a linear kernel; None for others."""
+    match kernel:
+        case Linear():
+            return tuple(range(p))
+        case OnColumns(Linear(), columns):
+            return columns
+    return None
