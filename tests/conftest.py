@@ -13,11 +13,11 @@ from nosplit._old.cli import main
 
 # Their tests share a cluster, a built site or a study, which takes longer to make than they take.
 TOGETHER = {
-    "tests/describe/test_explain.py": "explanations",
-    "tests/engines/clusters/test_dask.py": "Dask",
-    "tests/engines/clusters/test_spark.py": "Spark",
-    "tests/engines/test_all_engines.py": "Spark",
-    "tests/experiments/test_experiments.py": "studies",
+    "tests/old/describe/test_explain.py": "explanations",
+    "tests/old/engines/clusters/test_dask.py": "Dask",
+    "tests/old/engines/clusters/test_spark.py": "Spark",
+    "tests/old/engines/test_all_engines.py": "Spark",
+    "tests/old/experiments/test_experiments.py": "studies",
     "tests/test_site.py": "site",
 }
 

@@ -242,14 +242,6 @@ def test_print_is_the_verdict_and_how_it_was_reached(res):
         assert kernel_label(kernel) in str(res.selection)
 
 
-def test_selection_prints_the_largest_weights_and_counts_the_rest():
-    lines = str(joint_normal_test(np.arange(20.0), np.eye(20)).selection).splitlines()
-    assert lines[0] == "20 of 20 kernels active (*)"
-    assert lines[1].split() == ["weight", "alone", "kernel"]
-    assert lines[2].split() == ["+1.00*", "19.00", "base", "19"]
-    assert lines[-1].strip() == "and 8 of smaller weight"
-
-
 def test_standardised_weights_do_not_depend_on_units():
     tau, cov = np.array([2.0, 1.0]), np.array([[1.0, 0.3], [0.3, 1.0]])
     scale = np.array([1.0, 1e6])
@@ -259,19 +251,6 @@ def test_standardised_weights_do_not_depend_on_units():
         assert math.isclose(a.weight, b.weight, rel_tol=1e-9)
         assert math.isclose(a.alone, b.alone, rel_tol=1e-9)
     assert max(abs(line.weight) for line in plain) == 1.0
-
-
-def test_kernel_labels():
-    class Bare:
-        pass
-
-    assert kernel_label(Gaussian(0.123456)) == "Gaussian(0.123)"
-    assert kernel_label(Gaussian(1e-7 / 3)) == "Gaussian(3.33e-08)"
-    assert kernel_label(nosplit.kernels.Polynomial(2, 1.0)) == "Polynomial(degree=2, offset=1)"
-    assert kernel_label(Linear() + 2.0 * Gaussian(1.0)) == "Linear() + 2 * Gaussian(1)"
-    assert kernel_label(Bare()) == "Bare"
-    assert kernel_label("base 3") == "base 3"
-    assert len(kernel_label(nosplit.kernels.Combination(KERNELS * 9, (1.0,) * 18))) == 60
 
 
 # What was done ----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-import itertools
 import json
 import subprocess
 import sys
@@ -373,19 +372,6 @@ def test_encoding_is_invariant_under_swaps(policy):
         pooled = pd.concat([x, y])
         again = fit_encoding(*swapped(x, y, which), nan_policy=policy)
         np.testing.assert_array_equal(again.encode(pooled), encoding.encode(pooled))
-
-
-@pytest.mark.filterwarnings("ignore::nosplit.errors.DroppedKernelWarning")  # there are few pairs
-def test_exact_over_all_permutations_against_theory():
-    """All samples that permutations make of nine rows are equally likely: no p is too frequent."""
-    rows, pvalues = mixed(9, 3), []
-    for first in itertools.combinations(range(9), 4):
-        one, other = rows.iloc[list(first)], rows.drop(index=list(first))
-        pvalues.append(nosplit.two_sample_test(one, other, nan_policy="indicate").pvalue)
-    pvalues = np.array(pvalues)
-    assert len(np.unique(pvalues)) > 8
-    for p in np.unique(pvalues):
-        assert np.mean(pvalues <= p) <= p + 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.errors.DroppedKernelWarning")  # there are few pairs

@@ -545,7 +545,7 @@ def test_groups_of_tables():
     named = goodness_of_fit_test(x, normal_score, groups="user")
     given = goodness_of_fit_test(x[["a"]], normal_score, groups=x["user"])
     assert named.pvalue == given.pvalue
-    assert (named.how.design.name, named.how.n_columns) == ("user", 1)
+    assert (named.how.design.name, named.how.n_columns) == ("user", (1,))
     assert goodness_of_fit_test(x[["a"]], NORMAL, groups=x["user"]).how.calibration == "wild"
     x.loc[:2, "user"] = None
     left = goodness_of_fit_test(x, normal_score, groups="user", nan_policy="omit")

@@ -5,7 +5,6 @@ import pytest
 
 from nosplit._old.sketch.maps import SketchMap
 from nosplit._old.sketch.sums import CellSums
-from nosplit.core.feature_map import STEP
 from nosplit.errors import InputError
 from nosplit.kernels import IMQ, Delta, Gaussian, Laplace, Linear, Matern, Mixed, OnColumns
 from nosplit.kernels.categories import Agreement, Hamming
@@ -24,12 +23,7 @@ NUMBERS = [
     Gaussian(1.0) * Laplace(3.0),
     OnColumns(Gaussian(0.7), (1,)),
 ]
-CATEGORIES = [
-    Delta(),
-    Agreement(),
-    Hamming(0.5),
-    OnColumns(Hamming(0.3), (0, 2)),
-]
+CATEGORIES = [Delta(), Agreement(), Hamming(0.5), OnColumns(Hamming(0.3), (0, 2))]
 
 
 def approximate(kernel, rows, frequencies, key=0):
@@ -88,23 +82,6 @@ def test_one_column_of_zeros_is_negative_zero_too():
     rows = np.array([[0.0], [-0.0], [1.0]])
     found = approximate(Delta(), rows, 64)
     assert found[0, 1] == pytest.approx(1.0, abs=1e-5)
-
-
-def test_waves_against_numpy():
-    rows = np.random.default_rng(3).normal(size=(200, 4))
-    order = np.array([2, 0, 3, 1])
-    rng = np.random.Generator(np.random.Philox(key=[0, 0]))
-    drawn = frequencies_of(Gaussian(0.5), np.argsort(order), 64, rng)
-    none = np.zeros((0, 4))
-    sketch = SketchMap((Gaussian(0.5),), np.zeros(4), np.ones(4), (), 64, 0, none, NONE, order)
-    sums = CellSums(np.zeros((5, 128), np.int64), np.zeros((5, 0), np.int32))
-    cells = np.sort(np.arange(200) % 5)
-    sums.add(sketch, rows, cells)
-    angles = 2 * np.pi * rows @ drawn.turns
-    waves = np.hstack([np.cos(angles), np.sin(angles)])
-    expected = np.array([waves[cells == c].sum(axis=0) for c in range(5)])
-    # float32 turns of up to about 10 are good to 1e-6, forty of them are summed.
-    assert np.abs(sums.features / STEP - expected).max() < 40 * 1e-5
 
 
 def test_kernels_without_frequencies_iv():

@@ -46,17 +46,7 @@ def test_they_print_as_they_are_written():
         {"kernels": [2.0 * Spectral(Linear()) + Gaussian(1.0)]},
         {"kernels": [OnColumns(Spectral(Gaussian(1.0)), (1,)) * Gaussian(3.0)]},
     ],
-    ids=[
-        "default",
-        "sketch",
-        "window",
-        "paired",
-        "strata",
-        "groups",
-        "callable",
-        "sum",
-        "product",
-    ],
+    ids=["default", "sketch", "window", "paired", "strata", "groups", "callable", "sum", "product"],
 )
 def test_two_sample_tests_fit_them(options):
     x, y = shifted(80, 80)

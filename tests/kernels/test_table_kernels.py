@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from nosplit import InputError
-from nosplit.core.order import Natural
-from nosplit.core.pairings import Aligned, Tile
-from nosplit.families.paired import Paired
 from nosplit.kernels import (
     Agreement,
     Delta,
@@ -26,7 +23,6 @@ from nosplit.kernels import (
     mixed_kernels,
     table_kernels,
 )
-from nosplit.kernels.bank import Bank
 
 
 def sample(n, seed=0):
@@ -101,29 +97,6 @@ def test_shared_against_one_by_one(layout):
     shared = Shared(layout, a, b)
     for kernel in kernels:
         np.testing.assert_array_equal(shared.values(kernel), getattr(kernel, layout)(a, b))
-
-
-def test_two_sample_values_against_brute_force():
-    """Through the loops of a test: pairs in tiles and aligned."""
-    kernels = SETS[0]
-    x, y = sample(6), sample(6, seed=1)
-    units = Paired(x, y, Natural(), Natural(), Bank(kernels), range(6))
-    expected = [
-        [
-            [
-                k.aligned(x[[i]], x[[j]]) + k.aligned(y[[i]], y[[j]])
-                - k.aligned(x[[i]], y[[j]]) - k.aligned(y[[i]], x[[j]])
-                for j in range(3, 6)
-            ]
-            for i in range(3)
-        ]
-        for k in kernels
-    ]  # fmt: skip
-    expected = np.array(expected)[..., 0]
-    tile = units.values(Tile(range(3), range(3, 6)))
-    np.testing.assert_allclose(tile, expected, atol=1e-14)
-    aligned = units.values(Aligned(range(3), range(3, 6)))
-    np.testing.assert_allclose(aligned, np.diagonal(expected, axis1=1, axis2=2), atol=1e-14)
 
 
 def test_default_sets():

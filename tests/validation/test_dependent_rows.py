@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
 import nosplit
 from nosplit import Exact, independence_test, mean_test, two_sample_test
-from nosplit._old.families.pooled import relabellings
 from nosplit._old.pairs.draws import Signs
 
 
@@ -94,47 +91,3 @@ def test_signs_of_blocks_against_their_definition():
     assert (len(every), len(np.unique(every, axis=0))) == (4, 4)
     assert np.array_equal(signs.columns(range(9, 13)), every[:, [9, 10, 0, 1]])
     assert np.array_equal(signs.of(range(4, 11)).columns(range(0, 7, 2)), every[:, [4, 6, 8, 10]])
-
-
-# Too little data --------------------------------------------------------------------------------
-
-
-def test_tiny_samples_of_equal_sizes():
-    """Five pairs that are swapped have 16 patterns: p was .06 for twenty standard deviations."""
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=4), rng.normal(size=4) + 20.0
-    assert two_sample_test(x, y).pvalue <= 2 / 70 + 1e-12
-
-
-def test_level_of_tiny_samples():
-    """All 70 ways to call four of eight rows x: at most k of them have p ≤ k / 70."""
-    rows = np.random.default_rng(3).normal(size=(8, 2))
-    found = []
-    for chosen in combinations(range(8), 4):
-        mask = np.isin(np.arange(8), chosen)
-        found.append(two_sample_test(rows[mask], rows[~mask]).pvalue)
-    p = np.sort(found)
-    assert np.all(np.searchsorted(p, p + 1e-9, side="right") <= 70 * p + 1e-6)
-
-
-def test_a_test_that_cannot_reject_says_so():
-    x, y = np.random.default_rng(0).normal(size=(2, 3))
-    found = two_sample_test(x, y + 50.0)
-    assert (found.how.smallest_pvalue, found.verdict()) == (0.1, "too little data")
-    assert found.verdict(0.2) == "differ"
-    assert str(found).startswith("Too little data to tell (p ≥ 0.10 whatever the data")
-    assert found.warnings == ()
-
-
-def test_too_few_draws_are_not_too_little_data():
-    x, y = np.random.default_rng(0).normal(size=(2, 50))
-    found = two_sample_test(x, y, calibration=Exact(19))
-    assert found.verdict(0.01) == "no evidence"
-    said = " ".join(found.summary(0.01).split())
-    assert "19 permutations cannot give p ≤ 0.01: use 99 or more" in said
-
-
-@pytest.mark.parametrize(("n", "m", "expected"), [(3, 3, 10), (3, 4, 35)])
-def test_relabellings_of_few_and_of_many_rows(n, m, expected):
-    assert relabellings(n, m) == expected
-    assert relabellings(1000 * n, 1000 * m) == np.inf

@@ -31,22 +31,6 @@ def normal(*size):
     return np.random.default_rng(0).normal(size=size)
 
 
-def test_categories_in_another_order_of_columns():
-    """Their scores in pairs of columns were drawn column by column: p was .55 and .85."""
-    rng = np.random.default_rng(0)
-
-    def table(n):
-        return pd.DataFrame({c: rng.choice(list("uvw"), n) for c in "abc"})
-
-    for _ in range(4):
-        x, y = table(12), table(20)
-        there, back = (
-            two_sample_test(x[list(names)], y[list(names)], calibration=Exact(199)).pvalue
-            for names in ("abc", "cba")
-        )
-        assert there == pytest.approx(back, abs=1.5 / 200)
-
-
 @pytest.mark.parametrize("value", [1e155, 1e200, 1e300])
 def test_columns_that_are_mostly_zero_and_huge(value):
     """The standard deviation of a column overflowed, and an eigenvalue problem failed."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -39,13 +37,6 @@ def test_rows_that_no_pair_uses_are_left_out(pairs, n, used):
     x, y = normal(2, n, 2)
     found = two_sample_test(x, y, pairs=pairs, calibration="asymptotic", kernels="paper2")
     assert (found.how.n_used, found.how.n_left_out) == (used, 2 * n - used)
-
-
-def test_arrays_with_nan_are_told_of_nan_policy():
-    x, y = normal(2, 30, 2)
-    x[3, 0] = np.nan
-    with pytest.raises(InputError, match="nan_policy='omit'"):
-        two_sample_test(x, y)
 
 
 @pytest.mark.parametrize("method", ["best", "ost", "wald"])
@@ -107,27 +98,6 @@ def test_layouts_share_what_is_compiled():
     for layout in (np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], fixed, x[::-1].copy()[::-1]):
         two_sample_test(layout, y, **options)
     assert len(two_sample_moments.signatures) == before
-
-
-def test_numbers_of_rows_are_noted():
-    import pandas as pd
-
-    x, y = (pd.DataFrame({"id": np.arange(60) + k, "v": normal(60, seed=k)}) for k in (0, 60))
-    found = two_sample_test(x, y, calibration=Exact(99))
-    assert "'id' looks like an identifier" in found.notes[0]
-    assert "id separates the samples completely" in str(found)
-    without = two_sample_test(x, y, exclude="id", calibration=Exact(99))
-    assert without.notes == ()
-
-
-def test_default_kernels_are_not_called_near_copies():
-    """Who named no kernels cannot drop one of them."""
-    x, y = normal(2, 3000, 12) ** 3
-    options = {"pairs": "linear", "calibration": "asymptotic"}
-    assert not any("NearCopy" in w for w in two_sample_test(x, y, **options).warnings)
-    kernels = [nosplit.kernels.Gaussian(50.0), nosplit.kernels.Gaussian(51.0)]
-    with pytest.warns(nosplit.errors.NearCopyWarning):
-        two_sample_test(x, y, kernels=kernels, **options)
 
 
 def test_few_rows_of_any_law_are_not_trusted():
@@ -242,28 +212,6 @@ def test_default_kernels_that_are_nearly_copies_are_no_news(monkeypatch):
 
 
 # Odd files and numbers --------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-@pytest.mark.parametrize("ending", ["csv", "npy", "npz", "parquet"])
-def test_pipes_are_no_samples(tmp_path, ending):
-    """They were waited for, for ever."""
-    pipe = tmp_path / f"x.{ending}"
-    os.mkfifo(pipe)
-    with pytest.raises(nosplit.InputError, match="a device or a pipe"):
-        two_sample_test(pipe, pipe)
-
-
-def test_an_archive_without_arrays(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
-        archive.writestr("x.txt", "no array")
-    with pytest.raises(nosplit.InputError, match="must hold an array, got something else"):
-        two_sample_test(tmp_path / "x.npz", tmp_path / "x.npz")
-
-
-def test_more_draws_than_memory_holds():
-    with pytest.raises(nosplit.InputError, match="`n_resamples` must be at most 10,000,000"):
-        nosplit.Exact(10**9)
 
 
 def test_p_values_of_a_check_are_never_zero():

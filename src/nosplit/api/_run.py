@@ -61,7 +61,7 @@ class Task(ABC):
 
     @property
     def n_columns(self) -> tuple[int, ...]:
-        """Columns of each of two variables; empty for other tests."""
+        """Columns of each variable, or of the sample; empty if `columns` has them all."""
         return ()
 
     @property
@@ -286,7 +286,7 @@ def _how(task: Task, *, sizes: tuple[int, ...], **how: Any) -> How:
         n_left_out=task.n_rows - n_used,
         sizes=sizes,
         design=task.exchanged,
-        columns=task.n_columns,
+        n_columns=task.n_columns,
         names=request.names,
         encoding=task.encoding,
         default=request.kernels is None,

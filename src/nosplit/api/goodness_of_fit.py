@@ -68,6 +68,11 @@ class SampleAndModel(Task):
         return (len(self._design[0].row),)
 
     @property
+    def n_columns(self) -> tuple[int, ...]:
+        """Columns of the sample."""
+        return (len(self.sample.columns),)
+
+    @property
     def encoding(self) -> Any:
         """The encoding of a table; None for an array as it came."""
         return self.sample.encoding
@@ -257,4 +262,4 @@ def test_in_memory(request: Request, support: Any) -> TestResult:
     sketches = isinstance(request.pairs, Sketch) or not request.by_pairs
     if sketches and isinstance(task.plan().pairing, Sketch):
         return _elsewhere.sketch_fit(request, task.sample)
-    return run(task).done(n_columns=len(task.sample.columns))
+    return run(task)

@@ -150,7 +150,7 @@ def answer_of(
     line on all of them.
     """
     held, lines = result.columns.held(alpha), [headline_of(result, alpha)]
-    if result.how.columns:
+    if len(result.how.n_columns) == 2:
         lines += _dependence(result, alpha)
     elif result.reject(alpha) and (len(result.columns) or len(result.pairs)):
         lines += _differing(result, alpha, held) if held else _jointly(result, alpha)
@@ -158,7 +158,7 @@ def answer_of(
         lines += _largest_possible(result)
     lines += _compared(*compared) if result.reject(alpha) else []
     columns = len(result.columns) or len(getattr(result.how.encoding, "names", ()))
-    columns = columns or result.how.n_columns
+    columns = columns or sum(result.how.n_columns)
     if result.how.pairs in ("rows", "given"):  # each column of h, or statistic, is a base function
         columns = len(result.selection.kernels)
     complete = result.warnings if _of_model(result) else _complete(held, result.warnings)

@@ -41,8 +41,8 @@ def _data(how: How, columns: int) -> str:
     if how.pairs == "given":
         return number_of(columns, "given statistic", "given statistics")
     parts = [_rows_used(how)]
-    if how.columns:
-        each = " with ".join(f"{count:,}" for count in how.columns)
+    if len(how.n_columns) == 2:
+        each = " with ".join(f"{count:,}" for count in how.n_columns)
         parts.append(f"{each} columns")
     elif columns:
         parts.append(number_of(columns, "column", "columns"))

@@ -127,12 +127,11 @@ class How(Printed):
     design : Exchanged or None
         The permutations under the null hypothesis, if rows are paired, in strata, in groups or in
         time order.
-    columns : tuple of int
-        Columns of each of two variables; empty for other tests.
     reference : str or None
         The profile that the sample was compared with, if there was one.
-    n_columns : int
-        Columns of the sample, for printing; 0 if `columns` of the result has them all.
+    n_columns : tuple of int
+        Columns of each of two variables, or of a sample that is compared with a model; empty for
+        other tests.
     names : tuple of str
         Names of the samples, for printing.
     encoding : Encoding, pair of them, or None
@@ -154,9 +153,8 @@ class How(Printed):
     n_left_out: int
     sizes: tuple[int, ...] = ()
     design: Exchanged | None = None
-    columns: tuple[int, ...] = ()
     reference: str | None = None
-    n_columns: int = 0
+    n_columns: tuple[int, ...] = ()
     names: tuple[str, ...] = ("x", "y")
     encoding: Any = field(default=None, repr=False)
     default: bool = field(default=False, repr=False)
@@ -167,12 +165,8 @@ class How(Printed):
         """Plain values for JSON."""
         hidden = ("encoding", "default", "automatic", "stream")
         found = {name: value for name, value in vars(self).items() if name not in hidden}
-        design = None if self.design is None else asdict(self.design)
-        return (
-            found
-            | {"design": design, "sizes": list(self.sizes), "names": list(self.names)}
-            | {"columns": list(self.columns)}
-        )
+        lists = {name: list(found[name]) for name in ("sizes", "n_columns", "names")}
+        return found | lists | {"design": None if self.design is None else asdict(self.design)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

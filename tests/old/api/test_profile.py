@@ -10,7 +10,6 @@ from scipy import signal, stats
 import nosplit
 from nosplit import Exact, InputError
 from nosplit._old.engines.profiles import CAREFUL
-from nosplit._old.sketch.saved.profiles import best_level
 from nosplit.kernels import Gaussian, Laplace, Linear
 
 KERNELS = [Gaussian(1.0), Laplace(0.7), Linear()]
@@ -28,9 +27,6 @@ def made():
 def pvalue(profile, new, rng=0, **options):
     options = {"calibration": Exact(99), "workers": 1, "rng": rng, **options}
     return nosplit.two_sample_test(profile, new, **options).pvalue
-
-
-# Level ------------------------------------------------------------------------------------------
 
 
 def in_order(rng, n, m):
@@ -101,9 +97,6 @@ def test_key_depends_on_the_data():
     assert not np.array_equal(*ranks)
 
 
-# Power ------------------------------------------------------------------------------------------
-
-
 def test_sees_what_differs(made):
     assert pvalue(made, RNG.normal(size=(600, 2)) * [1.0, 1.5]) == 0.01
     assert pvalue(made, RNG.normal([0.4, 0.0], 1.0, size=(600, 2))) == 0.01
@@ -125,17 +118,6 @@ def test_power_is_about_that_of_the_rows():
         hits[1] += direct.pvalue <= 0.05
     assert hits[0] >= hits[1] - 15
     assert hits[0] >= 20
-
-
-@pytest.mark.parametrize(
-    ("n", "level"),
-    [(400, 0), (2_000, 0), (4_999, 0), (5_000, 1), (20_000, 2), (200_000, 3), (10**7, 4)],
-)
-def test_level_of_cells_that_fits(n, level):
-    levels = tuple((10 * 4**k, 4000) for k in range(5))
-    number, cells = best_level(levels, n)
-    assert number == level
-    assert cells == min(n // levels[number][0], 4000)
 
 
 def test_large_new_samples_use_more_of_the_reference():
@@ -179,29 +161,6 @@ def test_either_argument_may_be_the_profile(made):
     first, second = ({**res.to_dict(), "columns": None} for res in results)
     assert first["how"].pop("sizes") == second["how"].pop("sizes")[::-1]
     assert first == second
-
-
-def test_default_draws(made):
-    assert nosplit.two_sample_test(made, NEW[:200], method="best").how.n_resamples == 9_999
-
-
-def test_says_what_it_was_compared_with(made):
-    res = nosplit.two_sample_test(made, NEW, calibration=Exact(99))
-    assert f"compared with a profile of 3,000 rows made {made.made[:10]}" in " ".join(
-        str(res).split()
-    )
-    assert res.to_dict()["how"]["reference"] == res.how.reference == made.summary
-    assert res.how.pairs == "sketch"
-    assert res.how.n_used + res.how.n_left_out == 3600
-    assert "profile" not in str(nosplit.two_sample_test(X[:50], NEW[:50]))
-
-
-def test_prints_what_it_reveals(made):
-    text = " ".join(str(made).split())
-    assert "sums over 5 rows or more" in text
-    assert "No row." in text
-    assert "new samples of 200 rows or more" in text
-    assert repr(made).startswith("Profile(n_rows=3000, cell_rows=5")
 
 
 def test_no_row_is_kept(made):
@@ -291,17 +250,6 @@ def test_tables(of_table):
     assert pvalue(of_table, new.assign(more=1), exclude="more") == same
     assert pvalue(of_table, new.assign(size=new["size"] * 1.6)) == 0.01
     assert pvalue(of_table, new.assign(gap=np.nan)) == 0.01
-
-
-def test_files(of_table, tmp_path):
-    pytest.importorskip("pyarrow")
-    table(1500).to_parquet(tmp_path / "reference.parquet")
-    table(400, 1).to_parquet(tmp_path / "new.parquet")
-    made = nosplit.profile(
-        tmp_path / "reference.parquet", exclude="id", nan_policy="indicate", **SMALL
-    )
-    assert made.recipe == of_table.recipe
-    assert pvalue(made, tmp_path / "new.parquet") == pvalue(of_table, table(400, 1))
 
 
 def test_missing_rows_are_left_out():

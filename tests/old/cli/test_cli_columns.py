@@ -8,25 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nosplit._old.cli import main
-
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(run, tmp_path, monkeypatch):
+    """Run the command line in a folder with two tables, of which column v differs."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     for name, shift in (("a", 0.0), ("b", 0.4)):
         rows = rng.normal(size=(600, 3))
         rows[:, 1] += shift
         pd.DataFrame(rows, columns=["u", "v", "w"]).to_csv(f"{name}.csv", index=False)
-
-    def call(*args):
-        with pytest.raises(SystemExit) as stop:
-            main([*args])
-        out, err = capsys.readouterr()
-        return stop.value.code or 0, out, err
-
-    return call
+    return run
 
 
 def test_the_table_is_printed(run):

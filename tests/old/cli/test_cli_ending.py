@@ -58,18 +58,6 @@ def test_errors_of_all_kinds_end_with_2(run, files, monkeypatch, error, said):
     assert err.count("\n") == 1
 
 
-def test_interrupts_and_closed_pipes(run, files, monkeypatch):
-    for error, ended in ((KeyboardInterrupt(), 130), (BrokenPipeError(), 141)):
-
-        def fails(*args, _error=error, **options):
-            raise _error
-
-        monkeypatch.setattr(nosplit, "two_sample_test", fails)
-        code, out, err = run("test", "a.csv", "b.csv", "--exit-code")
-        assert (code, out) == (ended, "")
-        assert err == ("Stopped.\n" if ended == 130 else "")
-
-
 def test_tracebacks_can_be_had(files, monkeypatch):
     def fails(*args, **options):
         raise ZeroDivisionError("division by zero")

@@ -26,9 +26,6 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-# power --------------------------------------------------------------------------------------------
-
-
 def test_power_prints_a_table_and_a_size(run, files):
     code, out, err = run("power", "a.npy", "b.npy", "--n", "30,60, 120", *QUICK)
     assert (code, err) == (0, "")
@@ -90,9 +87,6 @@ def test_pilot_files_iv(run, files):
     assert "`none.npy`" in run("power", "a.npy", "none.npy")[2]
 
 
-# calibrate ----------------------------------------------------------------------------------------
-
-
 def test_calibrate_prints_a_histogram(run, files):
     code, out, err = run("calibrate", "a.npy", "b.npy", "--pairs", "linear", *QUICK)
     assert (code, err) == (0, "")
@@ -101,21 +95,6 @@ def test_calibrate_prints_a_histogram(run, files):
     shares = [float(line.split()[1]) for line in out.splitlines() if "█" in line]
     assert len(shares) == 10
     assert sum(shares) == pytest.approx(1.0, abs=0.01)
-
-
-def test_calibrate_json(run, files):
-    arguments = ("calibrate", "a.csv", "b.csv", "--calibration", "exact")
-    code, out, err = run(
-        *arguments,
-        "--trials",
-        "20",
-        "--kernels",
-        "paper1",
-        "--json",
-    )
-    assert (code, err) == (0, "")
-    printed = json.loads(out, parse_constant=pytest.fail)
-    assert (printed["trials"], printed["splits"], sum(printed["histogram"])) == (20, 20, 20)
 
 
 @pytest.mark.parametrize(

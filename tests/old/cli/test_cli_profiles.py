@@ -83,10 +83,3 @@ def test_errors_speak_the_command_line_iv(run, files):
     failed(
         run("profile", "ref.csv", "-o", "x", "--like", "ref.profile", "--rows", "300"), "leave out"
     )
-
-
-def test_a_damaged_file_is_an_error_iv(run, files):
-    run("profile", "ref.npy", "-o", "ref.profile", *OPTIONS)
-    data = Path("ref.profile").read_bytes()
-    Path("cut.profile").write_bytes(data[: len(data) // 2])
-    failed(run("test", "cut.profile", "new.npy"), "`cut.profile`", "damaged")

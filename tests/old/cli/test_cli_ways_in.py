@@ -125,21 +125,6 @@ def test_what_text_looks_like_may_be_said(run, flights):
     assert "`--encoding` must be one that Python knows" in err
 
 
-def test_a_report_of_rows_that_were_drawn(run, flights):
-    code, _, err = run(
-        "test",
-        "flights.csv",
-        "semi.csv",
-        "--sample",
-        "60",
-        "--report",
-        "out.html",
-        "--columns",
-        "delay",
-    )
-    assert code == 0, err
-
-
 def test_models_with_ends(run, flights):
     np.savetxt(
         "waits.csv", np.random.default_rng(1).exponential(2.0, size=(60, 2))

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nosplit._old.cli import main
-
 PAGE = Path(__file__).parents[3] / "docs" / "api" / "json.md"
 TYPES = {
     "string": str,
@@ -99,27 +97,21 @@ COMMANDS = [
 ]
 
 
-def test_keys_are_those_of_the_page(files, capsys):
+def test_keys_are_those_of_the_page(files, run):
     if not PAGE.exists():
         pytest.skip("the documentation is not here")
     for section, command in COMMANDS:
-        with pytest.raises(SystemExit) as stop:
-            main([*command.split(), "--json"])
-        out, err = capsys.readouterr()
-        assert not stop.value.code, err
+        code, out, err = run(*command.split(), "--json")
+        assert code == 0, err
         printed = json.loads(out, parse_constant=pytest.fail)
         assert out.count("\n") == 1
         assert printed["schema"] == 1
         check(printed, section, **(listed("Added by the command") if section == "Results" else {}))
 
 
-def test_how_large_is_said_where_it_is_asked_for(files, capsys):
-    command = f"test ref.csv cur.csv {SMALL} --json"
-    with pytest.raises(SystemExit):
-        main(command.split())
-    assert json.loads(capsys.readouterr().out)["effect"] is None
-    with pytest.raises(SystemExit):
-        main([*command.split(), "--explain"])
-    effect = json.loads(capsys.readouterr().out)["effect"]
+def test_how_large_is_said_where_it_is_asked_for(files, run):
+    command = f"test ref.csv cur.csv {SMALL} --json".split()
+    assert json.loads(run(*command)[1])["effect"] is None
+    effect = json.loads(run(*command, "--explain")[1])["effect"]
     assert 0.0 <= effect["separation_low"] <= effect["separation"] <= 1.0
     assert isinstance(effect["words"], str)

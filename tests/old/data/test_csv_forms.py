@@ -60,13 +60,6 @@ def test_packed_text_in_one_pass(tmp_path, monkeypatch):
     assert res.how.n_used == 1000
 
 
-def test_lines_of_other_lengths_iv(tmp_path):
-    file = tmp_path / "table.csv"
-    file.write_text("a;b\n1;2\n3\n")
-    with pytest.raises(InputError, match="must have 2 cells in every line, got 1 in line 3"):
-        open_source(file).whole()
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 @pytest.mark.parametrize("ending", ["csv", "npy", "npz", "parquet", "csv.gz"])
 def test_pipes_are_not_waited_for_iv(tmp_path, ending):

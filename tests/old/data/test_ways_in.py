@@ -11,7 +11,6 @@ import pytest
 
 from nosplit import Csv, InputError, two_sample_test
 from nosplit._old.data.files.opening import open_source
-from nosplit._old.data.files.whole import sampled
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame(
@@ -114,17 +113,6 @@ def test_the_same_verdict_from_every_kind_of_file(monkeypatch):
         for kind in ("csv", "jsonl", "feather", "parquet")
     }
     assert len(large) == 1
-
-
-def test_rows_drawn_from_a_file():
-    np.save("a.npy", np.arange(5000.0)[:, None])
-    rows = sampled(open_source("a.npy"), 100, np.random.default_rng(0))
-    assert rows.shape == (100, 1)
-    assert np.all(np.diff(rows[:, 0]) > 0)
-    assert 1000 < rows.mean() < 4000
-    TABLE.to_csv("a.csv", index=False)
-    assert len(sampled(open_source("a.csv"), 10, np.random.default_rng(0))) == 10
-    assert len(sampled(open_source("a.csv"), 1000, np.random.default_rng(0))) == 60
 
 
 def test_csv_iv():

@@ -13,14 +13,10 @@ from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import InputError, explain, two_sample_test
-from nosplit._old.describe.attribution import ColumnEffect, attribute
-from nosplit._old.describe.effect import Effect
-from nosplit._old.describe.pair_means import Means, RowPairs, row_pairs
-from nosplit._old.describe.witness import mean_values, row_witness
-from nosplit.inference.effect import Separation
-from nosplit.kernels import Combination, default_kernels
+from nosplit._old.describe.attribution import attribute
+from nosplit._old.describe.pair_means import Means, row_pairs
+from nosplit.kernels import Combination
 from nosplit.kernels.bank import Bank
-from nosplit.methods.laws import Chi, ChiBarLaw, TruncatedNormal
 
 FEW = (nosplit.kernels.Gaussian(1.0), nosplit.kernels.Gaussian(3.0), nosplit.kernels.Linear())
 
@@ -77,17 +73,6 @@ def test_a_change_of_correlation_is_carried_by_both_columns_against_theory():
     for c in told.columns[:2]:
         assert abs(c.alone) < 0.15 * total
         assert_allclose(c.lost, total, rtol=0.2)
-
-
-def test_columns_that_say_the_same_share_what_they_say_properties():
-    x, y = samples(600, 4, seed=2)
-    y[:, 0] += 0.6
-    x[:, 1], y[:, 1] = x[:, 0], y[:, 0]
-    told = explained(x, y)
-    assert {c.name for c in told.ranked()[:2]} == {"column 0", "column 1"}
-    for c in told.columns[:2]:
-        assert abs(c.share - 0.5) < 0.1
-    assert max(abs(c.share) for c in told.columns[2:]) < 0.1
 
 
 def test_columns_carry_nothing_on_average_without_a_difference_against_theory():
@@ -216,23 +201,6 @@ def test_values_need_not_be_kept_properties():
             assert_allclose(getattr(folded, name), getattr(kept, name), rtol=1e-9, atol=1e-12)
 
 
-def test_pairs_are_different_pairs_of_different_units():
-    for n, wanted in ((3, 1), (9, 1000), (10, 20), (2000, 10_000)):
-        pairs = row_pairs(n, wanted)
-        i, j = pairs.index
-        assert isinstance(pairs, RowPairs)
-        assert np.all(i != j)
-        edges = {frozenset(edge) for edge in zip(i.tolist(), j.tolist(), strict=True)}
-        assert len(edges) == pairs.n_pairs <= max(wanted, 3)
-
-
-def test_words_for_the_size():
-    found = [Separation(size, 0.01) for size in (0.3, 0.5, 0.57, 0.62, 0.8, 1.0)]
-    sizes = [Effect(0, 0, 0, 0, own, "", None).words for own in found]
-    assert sizes == [Effect(0, 0, 0, 0, found[0], "", own).words for own in found]
-    assert sizes == ["very small", "very small", "small", "medium", "large", "large"]
-
-
 # -- the witness function and rows ---------------------------------------------------------------
 
 
@@ -257,18 +225,6 @@ def test_difference_of_the_means_of_the_witness_is_the_effect_against_theory(shi
     *_, told = shifted
     gap = told.x.witness.mean() - told.y.witness.mean()
     assert_allclose(gap, told.effect.learned, atol=told.effect.learned_error)
-
-
-def test_witness_does_not_depend_on_blocks_properties():
-    x, y = samples(50, 3, seed=8)
-    bank = Bank(default_kernels(1.0, 2.0))
-    whole = mean_values(bank, x, y)
-    assert_allclose(whole, [k.tile(x, y).mean(axis=1) for k in bank.kernels], rtol=1e-12)
-    weights = np.arange(7.0)
-    a, b = row_witness(x, y, bank, weights)
-    c, d = row_witness(y, x, bank, weights)
-    assert_allclose(a, -d)
-    assert_allclose(b, -c)
 
 
 def test_top_rows_are_where_the_samples_differ():
@@ -374,19 +330,6 @@ def test_files_whole_and_in_passes(tmp_path, monkeypatch):
 # -- text and input ------------------------------------------------------------------------------
 
 
-def test_text_is_readable(shifted):
-    *_, told = shifted
-    text = str(told)
-    assert text.startswith(
-        "A medium difference (50 % = chance)\n  separation 60 % (55–64) by column 3\n"
-    )
-    for words in ("column 3", "column 7", "most like x alone", "no p-values"):
-        assert words in text
-    assert all(len(line) < 100 for line in text.splitlines())
-    assert "and 2 that carry less" in text
-    assert "column 3" in repr(told)
-
-
 def test_text_warns_where_there_is_no_evidence():
     told = explained(*samples(40, 2))
     assert str(told).startswith("The test found no evidence of a difference (p = ")
@@ -442,37 +385,6 @@ def test_input_iv(shifted):
         told.top_rows(0)
     with pytest.raises(InputError, match="`rows` must be an int ≥ 8"):
         explain(res, x, y, rows=3)
-
-
-# -- densities of the null laws ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        Chi(1),
-        Chi(2),
-        Chi(7),
-        TruncatedNormal(),
-        TruncatedNormal(1.5),
-        TruncatedNormal(12.0),
-        ChiBarLaw(np.array([0.25, 0.5, 0.25])),
-    ],
-)
-def test_densities_are_derivatives_of_tails_against_numpy(law):
-    low, high = max(law.isf(0.7), 1e-3), law.isf(1e-4)
-    grid = np.linspace(low, high, 50)
-    step = 1e-5 * (high - low)
-    tails = [[math.exp(law.log_sf(t + s)) for s in (-step, step)] for t in grid]
-    slope = -np.diff(tails, axis=1)[:, 0] / (2.0 * step)
-    assert_allclose(law.pdf(grid), slope, rtol=1e-5, atol=1e-8)
-    below = -1.0 if not isinstance(law, TruncatedNormal) else law.lower - 1.0
-    assert not np.isfinite(below) or law.pdf(below) == 0.0
-
-
-def test_shares_are_printed_from_0_to_100():
-    for share, percent in ((-0.2, 0), (0.304, 30), (1.9, 100)):
-        assert ColumnEffect("a", share, 0.1, 1.0, 1.0, 1.0).percent == percent
 
 
 def test_one_column_carries_all():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import explain, two_sample_test
-from nosplit._old.describe.large.cells import UnitCells, map_for, noise_of_rows
+from nosplit._old.describe.large.cells import UnitCells, map_for
 from nosplit._old.describe.large.samples import MemorySamples
 from nosplit._old.describe.rows import Coded
 from nosplit._old.describe.witness import witness_at
@@ -45,21 +44,6 @@ def sketched(x, y, kernels, cells=20, seed=0):
     return units, kept
 
 
-def test_means_of_units_against_numpy():
-    x, y = samples(400, 3, m=700)
-    y += 0.3
-    units, kept = sketched(x, y, [nosplit.kernels.Linear()])
-    N = len(units.x)
-    means = [np.stack([rows[of == i].mean(axis=0) for i in range(N)]) for rows, of in kept]
-    gap = means[0] - means[1]
-    H = (gap @ gap.T)[np.triu_indices(N, 1)]
-    found = units.means(noise_of_rows(units.map, x[:50], y[:50]))
-    assert_allclose(found.mean, [H.mean()], rtol=1e-4)
-    # The noise is that of pairs of rows.
-    rows = x[:50] - y[:50]
-    assert_allclose(found.cov, [[(rows @ rows.T)[np.triu_indices(50, 1)].var()]], rtol=1e-4)
-
-
 def test_witness_is_that_of_all_rows_against_numpy():
     x, y = samples(2000, 3, seed=1)
     y[:, 1] += 0.5
@@ -80,16 +64,6 @@ def test_witness_is_that_of_all_rows_against_numpy():
 
 def _center(units):
     return units.map.center
-
-
-def test_rows_are_left_out_of_their_own_mean_against_numpy():
-    x, y = samples(200, 2, seed=3)
-    units, (a, b) = sketched(x, y, [nosplit.kernels.Linear()], cells=10)
-    at_x, _ = units.at_own_rows(a[0][:3], b[0][:3], np.ones(1))
-    rows, others = a[0] - _center(units), b[0] - _center(units)
-    for i in range(3):
-        rest = np.delete(rows, i, axis=0).mean(axis=0) - others.mean(axis=0)
-        assert_allclose(at_x[i], rows[i] @ rest, atol=1e-4)
 
 
 def test_shares_and_signal_of_shifts_against_theory():
@@ -121,31 +95,3 @@ def test_a_change_too_small_for_some_thousand_rows_is_seen():
     middle, out = told.witness([[0.0, 0.0, 0.0], [0.0, 2.5, 0.0]])
     assert middle > 0 > out
     assert "rows for the signal" in str(told)
-
-
-@pytest.mark.parametrize("policy", ["omit", "indicate"])
-def test_tables_in_memory_and_in_files(policy, tmp_path, monkeypatch):
-    rng = np.random.default_rng(6)
-    frames = [
-        pd.DataFrame(
-            {
-                "size": rng.normal(size=n),
-                "kind": rng.choice(["a", "b", "c"], n, p=p),
-                "gone": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
-            }
-        )
-        for n, p in ((3000, [0.5, 0.3, 0.2]), (4000, [0.2, 0.3, 0.5]))
-    ]
-    paths = [tmp_path / "x.parquet", tmp_path / "y.parquet"]
-    for path, frame in zip(paths, frames, strict=True):
-        frame.to_parquet(path)
-    monkeypatch.setattr("nosplit._old.data.files.whole.SMALL", 100)
-    res = two_sample_test(*paths, nan_policy=policy, **FEW)
-    told = explain(res, *paths)
-    assert told.ranked()[0].name == "kind"
-    again = explain(res, *frames)
-    assert_allclose(
-        [column.share for column in told.columns], [column.share for column in again.columns]
-    )
-    assert told.top_rows(2).x[0].values["kind"] == "a"
-    assert told.top_rows(2).y[0].values["kind"] == "c"

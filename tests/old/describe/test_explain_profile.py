@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
 
 import nosplit
 from nosplit import Exact, InputError, explain, profile, two_sample_test
-from nosplit._old.describe.large.cells import map_for, noise_of_cells, noise_of_rows
-from nosplit._old.describe.large.histograms import value_in_bin
-from nosplit._old.sketch.bins import fit_bins
-from nosplit._old.sketch.dealing import Deal
-from nosplit._old.sketch.sums import sketch_rows
 
 FEW = {"calibration": Exact(n_resamples=99)}
 LINEAR = {"kernels": [nosplit.kernels.Linear()]}
@@ -32,16 +26,6 @@ def table(n, seed, shares=(0.5, 0.3, 0.2), gaps=0.0):
             "gone": np.where(rng.random(n) < gaps, np.nan, rng.normal(size=n)),
         }
     )
-
-
-def test_noise_of_rows_is_known_from_cells_against_rows():
-    """Also where samples are far apart, and of different spreads."""
-    x, y = normal(8000, 3, 0), 2.0 * normal(8000, 3, 1) + 0.5
-    kernels = [nosplit.kernels.Gaussian(1.5), nosplit.kernels.Linear()]
-    sketch = map_for(kernels, x, y, np.random.default_rng(0))
-    cells = [sketch_rows(sketch, rows, Deal(8000, 20, 400, key)) for key, rows in enumerate((x, y))]
-    exact = noise_of_rows(sketch, x[:1000], y[:1000])
-    assert_allclose(noise_of_cells(sketch, *cells, 20), exact, rtol=0.1)
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -94,18 +78,6 @@ def test_tables_with_gaps_in_memory_and_in_files(tmp_path, monkeypatch):
     again = explain(res, tmp_path / "made.profile", tmp_path / "new.parquet")
     assert (again.effect, again.columns) == (told.effect, told.columns)
     assert again.top_rows(1).y[0].values == told.top_rows(1).y[0].values
-
-
-def test_a_value_of_every_bin_lies_in_it():
-    column = np.round(normal(500, 1, 8)[:, 0], 1)
-    for categories in (False, True):
-        bins = fit_bins(column, categories=categories, most=32)
-        for b in range(len(bins)):
-            value = value_in_bin(bins, b)
-            if categories:
-                assert (value in bins.edges) == (b < len(bins.edges))
-            else:
-                assert np.searchsorted(bins.edges, value) == b
 
 
 def test_bad_input_iv():

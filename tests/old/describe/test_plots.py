@@ -17,8 +17,7 @@ from numpy.testing import assert_allclose
 import nosplit
 from nosplit import InputError
 from nosplit._old.describe import plots
-from nosplit._old.describe.plots.style import BLACK, RED, X, Y
-from nosplit.methods.laws import Chi, ChiBarLaw, Flips, TruncatedNormal
+from nosplit._old.describe.plots.style import BLACK, RED, X
 
 mpl.use("agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -51,26 +50,6 @@ def told(res, data):
     return nosplit.explain(res, *data)
 
 
-@pytest.fixture(scope="module")
-def table():
-    rng = np.random.default_rng(1)
-    frames = [
-        pd.DataFrame(
-            {
-                "a rather long name of a column that goes on and on": rng.normal(size=80) + shift,
-                "city": rng.choice([f"town {i}" for i in range(12)], 80),
-                "price in $": rng.integers(0, 5, 80),
-                "since": np.datetime64("2024-01-01", "ns")
-                + rng.integers(90, size=80).astype("timedelta64[D]"),
-                "flag": rng.random(80) < 0.3 + 0.4 * shift,
-            }
-        )
-        for shift in (0, 1)
-    ]
-    result = nosplit.two_sample_test(*frames, calibration=nosplit.Exact(99))
-    return nosplit.explain(result, *frames)
-
-
 def drawn(figure):
     """Draw it for real: every warning is an error."""
     with warnings.catch_warnings():
@@ -94,9 +73,6 @@ def lines_at(ax, colour):
     return [line.get_xdata()[0] for line in upright if len(set(line.get_xdata())) == 1]
 
 
-# -- weights -------------------------------------------------------------------------------------
-
-
 def test_weights_are_bars_and_the_active_set_is_filled(res):
     res = replace(res, selection=replace(res.selection, active=(0, 2)))
     ax = plots.plot_weights(res)
@@ -112,24 +88,6 @@ def test_weights_are_bars_and_the_active_set_is_filled(res):
     assert not overlaps(ax, "y")
     key = [text.get_text() for text in ax.get_legend().get_texts()]
     assert key == ["active set", "not active"]
-
-
-def test_many_kernels_with_long_names_do_not_overlap():
-    names = tuple(f"kernel number {i} with a name that is too long for one line" for i in range(30))
-    base = nosplit.joint_normal_test(np.arange(30.0), np.eye(30))
-    res = replace(base, selection=replace(base.selection, kernels=names))
-    ax = plots.plot_weights(res)
-    drawn(ax.figure)
-    assert len(ax.patches) == 16
-    assert "14 of smaller weight not shown" in ax.get_xlabel()
-    assert not overlaps(ax, "y")
-    small = pyplot.figure(figsize=(6, 3.5), layout="constrained").add_subplot()
-    plots.plot_weights(res, ax=small)
-    drawn(small.figure)
-    assert not overlaps(small, "y")
-
-
-# -- the null law --------------------------------------------------------------------------------
 
 
 def test_null_of_flips_is_a_histogram_with_statistic_and_threshold(res):
@@ -148,24 +106,6 @@ def test_null_of_flips_is_a_histogram_with_statistic_and_threshold(res):
     assert ax.get_xlabel() == "evidence"
 
 
-@pytest.mark.parametrize(
-    "law", [Chi(3), TruncatedNormal(-np.inf), TruncatedNormal(1.0), ChiBarLaw(np.full(4, 0.25))]
-)
-def test_null_density_of_closed_forms(law):
-    base = nosplit.joint_normal_test([1.0, 2.0], np.eye(2))
-    truncation = law.lower if isinstance(law, TruncatedNormal) else None
-    selection = replace(base.selection, truncation=truncation)
-    res = replace(base, null=law, statistic=2.5, selection=selection)
-    ax = plots.plot_null(res)
-    drawn(ax.figure)
-    grid, density = ax.lines[0].get_data()
-    assert_allclose(density, law.pdf(grid))
-    mass = {True: 0.75}.get(isinstance(law, ChiBarLaw), 1.0)  # the rest is at 0
-    assert_allclose(np.trapezoid(density, grid), mass, atol=2e-3)
-    assert lines_at(ax, BLACK) == [res.threshold()]
-    assert lines_at(ax, RED) == [2.5]
-
-
 def test_a_statistic_off_the_scale_is_an_arrow_with_its_value():
     res = nosplit.joint_normal_test([100.0, 90.0], np.eye(2))
     ax = plots.plot_null(res)
@@ -176,17 +116,6 @@ def test_a_statistic_off_the_scale_is_an_arrow_with_its_value():
     assert ax.get_xlim()[0] < arrow.get_xdata()[0] < ax.get_xlim()[1]
     assert "statistic 135" in arrow.get_label()
     assert "off the scale" in arrow.get_label()
-
-
-def test_null_where_no_draw_rejects(res):
-    law = Flips(np.zeros(20))
-    ax = plots.plot_null(replace(res, null=law, statistic=0.0, log_pvalue=0.0))
-    drawn(ax.figure)
-    assert lines_at(ax, BLACK) == []
-    assert lines_at(ax, RED) == [0.0]
-
-
-# -- p-values ------------------------------------------------------------------------------------
 
 
 def test_pvalues_against_a_number_however_small():
@@ -206,9 +135,6 @@ def test_pvalues_against_a_number_however_small():
     assert_allclose(ax.lines[2].get_ydata(), results[2].log_pvalue / np.log(10.0))
 
 
-# -- columns -------------------------------------------------------------------------------------
-
-
 def test_attribution_bars_are_the_shares_in_order(told):
     ax = plots.plot_attribution(told)
     drawn(ax.figure)
@@ -219,55 +145,6 @@ def test_attribution_bars_are_the_shares_in_order(told):
     markers = {line.get_label(): line for line in ax.lines}
     lost = markers["lost without it"].get_xdata()
     assert_allclose(lost[0] / (100 * ranked[0].share), ranked[0].lost / ranked[0].carried)
-
-
-def test_columns_are_histograms_of_all_rows(told):
-    figure = drawn(plots.plot_columns(told, most=2))
-    assert len(figure.axes) == 2
-    ax = figure.axes[0]
-    assert ax.get_title() == f"column 1  ({told.ranked()[0].percent} %)"
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x", "y"]
-    for patch, look in zip(ax.patches, (X, Y), strict=True):
-        path = patch.get_path().vertices
-        assert_allclose(np.abs(_area(path)), 100.0 * _bin_width(path), rtol=1e-6)
-        assert mpl.colors.same_color(patch.get_edgecolor(), look.colour)
-        assert (patch.get_hatch() or "") == look.hatch
-
-
-def _area(path):
-    x, y = path[:, 0], path[:, 1]
-    return 0.5 * np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))
-
-
-def _bin_width(path):
-    return np.min(np.diff(np.unique(path[:, 0].round(9))))
-
-
-def test_columns_of_tables(table):
-    figure = drawn(plots.plot_columns(table, most=9))
-    assert len(figure.axes) == 5
-    axes = {ax.get_title().split("  (")[0]: ax for ax in figure.axes}
-    assert set(axes) == {
-        "a rather long name of a\ncolumn that goes on and on",
-        "city",
-        r"price in \$",
-        "since",
-        "flag",
-    }
-    assert not any(overlaps(ax, "x") for ax in figure.axes)
-    bars = axes["city"].patches
-    assert len(bars) == 2 * 9  # eight towns and the others, of either sample
-    assert_allclose(sum(bar.get_height() for bar in bars[:9]), 100.0)
-    assert axes["city"].get_xticklabels()[-1].get_text() == "4\nothers"
-    flags = [label.get_text() for label in axes["flag"].get_xticklabels()]
-    assert sorted(flags) == ["False", "True"]
-    share = table.x.values[4].mean() * 100.0
-    assert any(np.isclose(bar.get_height(), share) for bar in axes["flag"].patches)
-    dates = axes["since"].xaxis.get_major_formatter()
-    assert isinstance(dates, mpl.dates.ConciseDateFormatter)
-
-
-# -- the witness function ------------------------------------------------------------------------
 
 
 def test_witness_of_one_column_is_a_curve_in_its_own_units():
@@ -296,29 +173,6 @@ def test_witness_of_two_columns_is_a_plane(data):
     for offsets, sample in zip(rows, (told.x, told.y), strict=True):
         assert_allclose(offsets, np.stack([sample.values[1], sample.values[0]], axis=1))
     assert figure.axes[1].get_ylabel() == "witness (positive: more like x)"
-
-
-def test_witness_of_many_columns_is_drawn_at_the_rows(told):
-    ax = plots.plot_witness(told)
-    drawn(ax.figure)
-    assert ax.get_xlabel() == "column 1"
-    assert_allclose(ax.collections[0].get_array(), told.x.witness)
-    assert_allclose(ax.collections[1].get_array(), told.y.witness)
-    markers = [c.get_paths()[0].vertices.shape for c in ax.collections]
-    assert markers[0] != markers[1]
-    ax = plots.plot_witness(told, columns=["column 2"])
-    assert_allclose(ax.collections[0].get_offsets()[:, 1], told.x.witness)
-
-
-def test_witness_picks_columns_of_numbers(table):
-    ax = plots.plot_witness(table)
-    drawn(ax.figure)
-    assert ax.get_xlabel().startswith("a rather long name")
-    with pytest.raises(InputError, match="`columns` must hold numbers"):
-        plots.plot_witness(table, columns=["city"])
-
-
-# -- the door ------------------------------------------------------------------------------------
 
 
 def test_plot_draws_every_kind_and_returns_a_figure(res, told, data):
@@ -354,13 +208,6 @@ def test_plot_iv(res, told, data):
         plots.plot_witness(told, columns=["column 0"] * 3)
     with pytest.raises(InputError, match="`most` must be an int ≥ 1"):
         plots.plot_columns(told, most=0)
-
-
-def test_colours_differ_in_brightness():
-    grey = np.array([0.299, 0.587, 0.114])
-    x, y = (grey @ mpl.colors.to_rgb(look.colour) for look in (X, Y))
-    assert abs(x - y) > 0.2
-    assert (X.line, X.hatch, X.marker) != (Y.line, Y.hatch, Y.marker)
 
 
 def test_without_matplotlib_the_error_names_the_extra():

@@ -127,30 +127,3 @@ def test_keyboard_reaches_what_opens(opened):
             break
     page.keyboard.press("Enter")
     assert page.locator("details[open]").count() == 1
-
-
-def test_dark_and_light_differ_and_both_can_be_read(opened):
-    shades = [
-        opened(800, color_scheme=scheme).evaluate(
-            "[getComputedStyle(document.body).backgroundColor,"
-            " getComputedStyle(document.querySelector('svg text')).fill]"
-        )
-        for scheme in ("light", "dark")
-    ]
-    (light, ink), (dark, chalk) = shades
-    assert brightness(light) > 0.9 > 0.2 > brightness(dark)
-    assert brightness(ink) < 0.2 < 0.8 < brightness(chalk)
-
-
-def brightness(colour):
-    return np.mean([float(part) for part in colour[4:-1].split(",")]) / 255.0
-
-
-def test_prints(opened):
-    page = opened(1200)
-    pdf = page.pdf(format="A4")
-    assert pdf.startswith(b"%PDF")
-    assert 2 <= pdf.count(b"/Type /Page\n") <= 12
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 640, "height": 900})
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 640

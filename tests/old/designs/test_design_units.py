@@ -9,26 +9,13 @@ import pytest
 
 from nosplit import InputError
 from nosplit._old.designs.cells import SHAPES, deal_units, sums_of_places
-from nosplit._old.designs.draws import BlockDraws, SampleDraws
-from nosplit._old.designs.pairs import (
-    RowsInUnits,
-    label_statistics,
-    means_of_units,
-    unit_gram,
-)
-from nosplit._old.families.pooled import Pooled, label_draws
+from nosplit._old.designs.draws import BlockDraws
+from nosplit._old.designs.pairs import RowsInUnits
 from nosplit._old.sketch.maps import fit_map
 from nosplit._old.sketch.sums import CellSums
 from nosplit.data.labels import RowLabels
 from nosplit.families.design import design_of
-from nosplit.kernels import Gaussian, Linear
-from nosplit.kernels.bank import Bank
 from nosplit.kernels.recipes import as_recipe
-
-BANK = Bank((Gaussian(1.3), Linear()))
-
-
-RNG = np.random.default_rng(0)
 
 
 def labels(codes):
@@ -46,9 +33,6 @@ def every_labelling(starts, counts):
     for row, picked in zip(rows, product(*ways), strict=True):
         row[list(sum(picked, ()))] = 1.0
     return rows
-
-
-# Units -------------------------------------------------------------------------------------------
 
 
 def design(n, m, strata, groups):
@@ -111,12 +95,6 @@ def test_groups_of_both_samples_are_swapped_inside():
     assert str(found.said) == "x and y are swapped inside 2 groups"
 
 
-def test_groups_of_both_samples_keep_as_many_rows_of_either():
-    found = design(4, 2, None, labels([0, 0, 0, 1, 0, 1]))
-    assert found.starts.tolist() == [0, 2, 4]
-    assert np.bincount(found.unit[found.dealt]).tolist() == [1, 1, 1, 1]
-
-
 def test_groups_of_one_and_of_both_samples():
     """Group 0 is swapped inside; 1 is permuted with 3 and 4, and 2 with none without them."""
     found = design(4, 5, None, labels([0, 1, 1, 2, 0, 3, 3, 4, 4]))
@@ -148,9 +126,6 @@ def test_designs_in_which_nothing_can_be_permuted_iv():
         design(2, 2, None, missing)
     with pytest.raises(InputError, match="have groups in any stratum"):
         design(2, 2, labels([0, 0, 1, 1]), labels([0, 1, 2, 3]))
-
-
-# Draws -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
@@ -194,87 +169,6 @@ def test_means_of_squared_sums_against_all_labellings(starts, counts):
     np.testing.assert_allclose(draws.mean_square(along), (sums**2).mean(axis=0), rtol=1e-6)
 
 
-def test_sums_of_several_samples_against_numpy():
-    draws = SampleDraws(np.array([3, 4, 5]), 39, 1)
-    values = np.random.default_rng(0).normal(size=(12, 2))
-    units = draws.units(values)
-    labelled = draws.weights(0, 40)
-    assert labelled[0].tolist() == [0] * 3 + [1] * 4 + [2] * 5
-    sums = draws.sums(labelled, units) * units.steps
-    centred = values - values.mean(axis=0)
-    for own, found in zip(labelled, sums, strict=True):
-        for k, size in enumerate(draws.sizes):
-            expected = centred[own == k].sum(axis=0) / np.sqrt(size)
-            np.testing.assert_allclose(found[k], expected, atol=1e-4)
-    many = SampleDraws(np.array([3, 4, 5]), 20_000, 1)
-    squares = (many.sums(many.weights(0, 20_001), units) ** 2).sum(axis=1)
-    np.testing.assert_allclose(
-        many.mean_square(units.values.astype(float)), squares.mean(axis=0), rtol=0.03
-    )
-
-
-# Statistics of kernels --------------------------------------------------------------------------
-
-
-def brute(K, starts, counts):
-    """Sums of products of labels about their means over pairs of different units, centred."""
-    weights = every_labelling(starts, counts)
-    centred = weights - np.repeat(np.array(counts) / np.diff(starts), np.diff(starts))
-    apart = K * (1.0 - np.eye(K.shape[1]))
-    values = np.einsum("fi,uij,fj->fu", centred, apart, centred)
-    N = K.shape[1]
-    return (values - values.mean(axis=0)) / (2.0 * np.sqrt(N * (N - 1) / 2))
-
-
-@pytest.mark.parametrize(("starts", "counts"), [([0, 5, 9], [2, 1]), ([0, 2, 4, 6], [1, 1, 1])])
-def test_statistics_against_brute_force(starts, counts):
-    starts = np.array(starts)
-    rows = np.random.default_rng(1).normal(size=(starts[-1], 2))
-    K = unit_gram(rows, BANK, np.arange(len(rows)), 1)
-    draws = BlockDraws(starts, np.array(counts), 199, 0)
-    expected = brute(K, starts, counts)
-    tau, _ = label_statistics(K.copy(), draws, draws.weights(0, draws.flips + 1))
-    np.testing.assert_allclose(tau, expected, atol=2e-6)
-
-
-def test_covariance_is_that_of_the_draws():
-    starts, counts = np.array([0, 40, 70, 90]), np.array([10, 15, 12])
-    rows = np.random.default_rng(2).normal(size=(90, 2))
-    draws = BlockDraws(starts, counts, 3999, 0)
-    K = unit_gram(rows, BANK, np.arange(90), 1)
-    weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
-    tau, cov = label_statistics(K, draws, weights)
-    np.testing.assert_allclose(np.cov(tau.T), cov, rtol=0.2, atol=0.02 * np.sqrt(cov.max()))
-
-
-def test_one_block_against_labels_of_all_rows():
-    rows = np.random.default_rng(3).normal(size=(50, 2))
-    weights = label_draws(20, 30, 49, np.random.default_rng(0))
-    expected = Pooled(rows, BANK).under(weights)
-    draws = BlockDraws(np.array([0, 50]), np.array([20]), 49, 0)
-    tau, cov = label_statistics(unit_gram(rows, BANK, np.arange(50), 1), draws, weights)
-    scale = (0.4 * 0.6) * 50 / 49  # the spread of labels, which is in `cov` here
-    np.testing.assert_allclose(tau, 0.24 * expected[0], atol=1e-4)
-    np.testing.assert_allclose(cov, scale**2 * expected[1], rtol=0.05)
-
-
-def test_units_are_means_of_rows():
-    rng = np.random.default_rng(5)
-    rows, unit = rng.normal(size=(1200, 2)), rng.permutation(np.arange(1200) % 7)
-    K = unit_gram(rows, BANK, unit, 1)
-    whole = Pooled(rows, BANK).kernel_values(range(1200), range(1200))
-    expected = [
-        [[whole[u][np.ix_(unit == a, unit == b)].mean() for b in range(7)] for a in range(7)]
-        for u in range(2)
-    ]
-    np.testing.assert_allclose(K, expected, atol=1e-10)
-    means = [rows[unit == a].mean(axis=0) for a in range(7)]
-    np.testing.assert_allclose(means_of_units(rows, unit), means, atol=1e-12)
-
-
-# Cells -------------------------------------------------------------------------------------------
-
-
 def test_cells_hold_whole_sets_of_one_shape():
     rng = np.random.default_rng(6)
     n, m = rng.integers(1, 9, 300), rng.integers(1, 9, 300)
@@ -294,11 +188,6 @@ def test_cells_hold_whole_sets_of_one_shape():
         assert (places.counts[c], size - places.counts[c]) in SHAPES
         held = [np.sort(block[kept & (cell == c) & (within == i)]).tolist() for i in range(size)]
         assert all(own == held[0] for own in held)
-
-
-def test_few_units_are_their_own_places():
-    places = deal_units(np.array([0, 3, 5]), np.array([1, 1]), np.random.default_rng(0))
-    assert places.place.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_sums_of_places_against_numpy():

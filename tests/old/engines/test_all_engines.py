@@ -63,9 +63,6 @@ def test_bins_of_few_rows_are_those_of_all_of_them(n, values, more):
     assert [test.adjusted <= 0.05 for test in res.columns.rows] == [False, True]
 
 
-# -- engines ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def large_files(monkeypatch):
     """Every file is too large to be read whole, and batches are small."""
@@ -127,8 +124,6 @@ def test_engines_agree(engines, problem):
     assert found.columns.differing(0.01) == expected.columns.differing(0.01) == PROBLEMS[problem]
     assert found.reject(0.05) == expected.reject(0.05)
 
-
-# -- goodness of fit and independence --------------------------------------------------------------
 
 SKETCH = nosplit.Sketch(cells=100, frequencies=8)
 NORMAL = nosplit.models.MultivariateNormal([0.0, 0.0])

@@ -6,7 +6,6 @@ probability at most 1e-4 over all of the test's comparisons, if the claim is tru
 
 from __future__ import annotations
 
-import ast
 import csv
 import os
 import signal
@@ -32,27 +31,17 @@ from nosplit._old.experiments.command import reproduce
 from nosplit._old.experiments.grids import COMBINED
 from nosplit._old.experiments.normals import LEVELS, theorem_methods
 from nosplit._old.experiments.running import pool, runner
-from nosplit._old.experiments.running.journal import Journal
 from nosplit._old.experiments.running.runner import run_studies
-from nosplit._old.experiments.running.work import Cell, Chunk, Count, Task, tasks_of
-from nosplit._old.experiments.showing.claims import (
-    all_clear,
-    at_least,
-    at_most,
-    none_fails,
-    some_clear,
-    versus,
-)
+from nosplit._old.experiments.running.work import Cell, Task, tasks_of
+from nosplit._old.experiments.showing.claims import all_clear, none_fails, some_clear, versus
 from nosplit._old.experiments.showing.figures import new_figure
 from nosplit._old.experiments.showing.table import COLUMNS, TableRow, read_csv
-from nosplit._old.experiments.statistics import METHODS, Statistics, pair_values, stack
+from nosplit._old.experiments.statistics import METHODS, Statistics, pair_values
 from nosplit.datasets import DATASETS
 from nosplit.kernels import paper_kernels
-from nosplit.methods import Whitening
 
 TRIALS = 60
 FALSE_ALARM = 1e-4
-SOURCES = Path(nosplit.__file__).parent / "experiments"
 QUICK = [name for name in EXPERIMENTS if name != "beyond"]
 LIKE_TYPE1 = ("type2", "constraints", "discrete")
 COMMAND = (
@@ -165,21 +154,6 @@ def test_constraints_against_paper(pooled):
         # β ≥ 0 helps on MNIST and hurts on Blobs.
         if name != "diff_var":
             assert (positive > ost) == (name == "mnist")
-
-
-@pytest.mark.parametrize("whitening", [Whitening(), Whitening(standardise=False, rcond=1e-6)])
-def test_ost_against_wald_like_for_like(whitening):
-    """With the same truncation the constraint Σβ ≥ 0 does not cost power: the paper's point."""
-    rng = np.random.default_rng(7)
-    samples = [DATASETS["blobs"].sample(2500, rng) for _ in range(200)]
-    found = stack(
-        Statistics.of_values(pair_values(x, y, paper_kernels(6, 1.2))) for x, y in samples
-    )
-    ost, wald = (
-        int((found.apply(method(whitening)).log_pvalue <= np.log(0.05)).sum())
-        for method in (nosplit.methods.OST, nosplit.methods.Wald)
-    )
-    assert_not_worse((ost, 200), (wald, 200))
 
 
 def test_discrete_against_paper(pooled):
@@ -298,9 +272,6 @@ def test_every_figure_is_there_and_on_the_page(out):
     assert '<td class="yes">supported</td>' in page
 
 
-# Claims -----------------------------------------------------------------------------------------
-
-
 def row(rejections, trials=1000, method="ost"):
     return TableRow("type2", "blobs", 6, 1000, method, trials, rejections)
 
@@ -323,42 +294,12 @@ def test_a_claim_is_judged_by_the_error_of_the_rates(judge, better, worse, suppo
     assert verdict.supported is supported
 
 
-def test_methods_are_compared_chunk_by_chunk():
-    """Shared draws: one rejection less in every second chunk is a clear difference."""
-    better = [50 + i % 7 for i in range(40)]
-    worse = [b - (i % 2) for i, b in enumerate(better)]
-    rows = [
-        TableRow("type2", "blobs", 6, 1000, "ost", 4000, sum(counts), tuple(counts))
-        for counts in (better, worse)
-    ]
-    assert all_clear("a claim", [versus(*rows)]).supported
-    assert not none_fails("a claim", [versus(*rows[::-1])]).supported
-    apart = [replace(row, by_chunk=()) for row in rows]
-    assert not all_clear("a claim", [versus(*apart)]).supported
-
-
 def test_page_keeps_what_earlier_runs_found(tmp_path):
     run_studies(["densities"], out=tmp_path, workers=1)
     verdicts = run_studies(["samples"], out=tmp_path, workers=1)
     assert list(verdicts) == ["samples", "densities"]
     assert all(verdict.supported for verdict in verdicts["densities"])
     assert 'src="densities.png"' in (tmp_path / "index.html").read_text()
-
-
-def test_a_failed_claim_says_where():
-    rows = [at_most(row(50), 0.05), at_most(row(90, method="wald"), 0.05)]
-    verdict = none_fails("All hold .05", rows)
-    assert not verdict.supported
-    assert verdict.evidence == (
-        "holds as it stands in 1 of 2 comparisons, fails clearly in 1 "
-        "(worst: blobs d=6 n=1000: wald 0.090)"
-    )
-    assert all_clear("naive exceeds .05", [at_least(row(90), 0.05)]).supported
-
-
-def test_a_claim_without_numbers_is_an_error():
-    with pytest.raises(InputError, match="must not be empty"):
-        none_fails("a claim", [])
 
 
 # Nothing is lost, and nothing depends on how the work was shared --------------------------------
@@ -545,32 +486,3 @@ def test_command_lists_every_experiment():
     help_text = Path(sys.modules[reproduce.__module__].__file__).read_text()
     for name in EXPERIMENTS:
         assert name in help_text
-
-
-# Layout -----------------------------------------------------------------------------------------
-
-
-def test_only_public_names_are_used():
-    """As anybody's experiments would: names of the package, of `kernels` and of `datasets`."""
-    public = {
-        "nosplit": {*nosplit.__all__, "__version__"},
-        "nosplit.kernels": set(nosplit.kernels.__all__),
-        "nosplit.datasets": set(nosplit.datasets.__all__),
-    }
-    for path in SOURCES.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                assert not any(alias.name.startswith("nosplit") for alias in node.names)
-            if isinstance(node, ast.ImportFrom) and node.module and "nosplit" in node.module:
-                if node.module.startswith("nosplit.experiments"):
-                    continue
-                assert {alias.name for alias in node.names} <= public[node.module], path.name
-
-
-def test_chunk_round_trip(tmp_path):
-    chunk = Chunk((Count("blobs", 6, 1000, "ost", 100, 42),), (0.1, 1 / 3))
-    task = Task("power", 0, 0, 100)
-    with Journal(tmp_path / "a.jsonl", seed=0, resume=False) as journal:
-        journal.add(task, chunk)
-    with Journal(tmp_path / "a.jsonl", seed=0, resume=True) as journal:
-        assert journal.done == {task.key: chunk}

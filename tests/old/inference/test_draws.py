@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nosplit._old.inference.calibrating.ranking import Joining, hedged, rank_draws
-from nosplit._old.pairs.draws import Signs, signed_sums, unwrapped
+from nosplit._old.pairs.draws import Signs, signed_sums
 from nosplit.methods import OST, Split, Wald
 from nosplit.methods.laws import Flips
 
 TIE = 1e-6
-
-# Draws --------------------------------------------------------------------------------------------
 
 
 def test_products_of_signs_have_half_as_many_patterns():
@@ -74,16 +72,6 @@ def test_any_columns_of_the_signs_are_the_same(N):
     assert np.array_equal(signs.columns(range(N + 1, N + 3)), whole[:, [1, 2]])
 
 
-def test_unwrapped():
-    assert unwrapped(range(3, 7), 10) == [range(3, 7)]
-    assert unwrapped(range(8, 12), 10) == [range(8, 10), range(2)]
-    assert unwrapped(range(11, 13), 10) == [range(1, 3)]
-    assert unwrapped(range(8, 10), 10) == [range(8, 10)]
-
-
-# Ranks --------------------------------------------------------------------------------------------
-
-
 def plainly_hedged(evidence):
     """By the definition: ranks with ties against, and their inverses added up, as fractions."""
     ranks = [[int(np.sum(kind >= v - TIE * max(1, abs(v)))) for v in kind] for kind in evidence]
@@ -95,22 +83,6 @@ def plainly_hedged(evidence):
 @given(arrays(np.float64, (3, 24), elements=st.integers(-6, 6).map(float)))
 def test_hedging_with_ties_against_the_definition_properties(evidence):
     np.testing.assert_allclose(np.exp(-hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
-
-
-@pytest.mark.parametrize("kinds", [1, 2, 5])
-def test_hedging_against_the_definition(kinds):
-    evidence = np.random.default_rng(kinds).normal(size=(kinds, 200))
-    np.testing.assert_allclose(np.exp(-hedged(evidence)), plainly_hedged(evidence), rtol=1e-12)
-    if kinds == 1:
-        ranks = 1 + np.sum(evidence[0][:, None] < evidence[0], axis=1)
-        np.testing.assert_allclose(np.exp(-hedged(evidence)), ranks / 200, rtol=1e-12)
-
-
-def test_hedged_pvalues_are_exact():
-    """Any draw may have been the observed one: their p-values are at most uniform."""
-    evidence = np.round(np.random.default_rng(4).normal(size=(3, 500)), 1)
-    p = np.sort(np.exp(-hedged(evidence)))
-    assert np.all(p >= np.arange(1, 501) / 500 - 1e-12)
 
 
 def test_weights_and_powers_of_ranks_against_the_definition():

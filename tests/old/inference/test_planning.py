@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nosplit import Exact, InputError, goodness_of_fit_test, independence_test, plan
+from nosplit import Exact, goodness_of_fit_test, independence_test, plan
 from nosplit._old.inference.planning.costs import HsicSizes
 from nosplit.core.pairings import Window
 from nosplit.models import Laplace
@@ -67,8 +67,3 @@ def test_fits_are_planned_as_they_are_tested(n):
         foretold = plan(n=n, test="goodness_of_fit", sampling=sampling)
         assert (foretold.pairs, foretold.sizes.draws_are) == (res.how.pairs, res.how.calibration)
         assert (res.how.calibration == "simulate") == (sampling and n <= 300)
-
-
-def test_only_models_can_sample():
-    with pytest.raises(InputError, match="`sampling` is about a model"):
-        plan(n=100, sampling=True)

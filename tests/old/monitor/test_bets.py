@@ -7,14 +7,6 @@ import pytest
 
 from nosplit._old.monitor import watch as watching
 from nosplit._old.monitor.bets import learners, maps
-from nosplit._old.monitor.bets.learners import (
-    Past,
-    Witnesses,
-    learner_labels,
-    next_update,
-    shares_of,
-)
-from nosplit._old.monitor.bets.maps import fit_bet_map
 from nosplit._old.monitor.bets.wealth import FRACTIONS, POINTS, EvidencePath, Wealth
 from nosplit._old.monitor.independence import exchanged
 from nosplit._old.monitor.watch import Watch, WatchPlan
@@ -118,17 +110,6 @@ def test_wealth_against_numpy():
     assert wealth.rang[0] == 1 + np.argmax(np.array(logs) >= np.log(20.0))
 
 
-def test_stakes_add_up_to_one():
-    wealth = Wealth(np.ones(1), 3.0, rate=False)
-    handed = left = 0.0
-    for n in (0, 10, 10_000):
-        wealth.n = n
-        stakes, cash = wealth._handed_out(10 if n == 0 else 9_990 if n == 10 else 10**6)
-        handed, left = handed + stakes.sum(), cash[-1]
-    assert handed + left == pytest.approx(1.0)
-    assert left > 0
-
-
 def test_wealth_of_any_size():
     """Fortunes of e^1000 are made and lost again without overflow."""
     wealth = Wealth(np.ones(1), 3.0, rate=False)
@@ -162,90 +143,6 @@ def test_long_paths_are_thinned_whatever_the_batches():
     assert whole.values == parts.values == logs[7::8].tolist()
     assert len(whole.values) <= POINTS
     assert whole.numbers[0] == 8
-
-
-def test_features_change_their_sign_when_rows_are_swapped():
-    rng = np.random.default_rng(0)
-    bet_map = fit_bet_map(mixed_rows(rng, 100), MIXED, 0)
-    x, y = (bet_map.standardised(mixed_rows(rng, 30)) for _ in range(2))
-    differences = bet_map.differences(x, y, 3)
-    assert differences.shape == (10, bet_map.n_features)
-    assert np.array_equal(differences, -bet_map.differences(y, x, 3))
-    single = bet_map.features(x) - bet_map.features(y)
-    np.testing.assert_allclose(differences, single.reshape(10, 3, -1).sum(axis=1), atol=1e-4)
-
-
-def test_waves_against_numpy():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(200, 2))
-    bet_map = fit_bet_map(rows, NUMBERS, 0)
-    scaled = bet_map.standardised(rows)
-    features = bet_map.features(scaled)
-    sketch = bet_map.sketch
-    turns = ((scaled - sketch.center) / sketch.spread)[:, sketch.order] @ sketch.turns
-    F = sketch.n_waves
-    np.testing.assert_allclose(features[:, :F], np.cos(2 * np.pi * turns), atol=1e-4)
-    np.testing.assert_allclose(features[:, F : 2 * F], np.sin(2 * np.pi * turns), atol=1e-4)
-    z = np.clip((scaled - sketch.center) / sketch.spread, -4, 4)
-    np.testing.assert_allclose(features[:, 2 * F], z[:, 0], atol=1e-5)
-    np.testing.assert_allclose(features[:, 2 * F + 1], z[:, 0] ** 2, atol=1e-4)
-    np.testing.assert_allclose(features[:, -1], z[:, 0] * z[:, 1], atol=1e-4)
-
-
-def test_maps_do_not_depend_on_the_order_of_rows():
-    rows = mixed_rows(np.random.default_rng(0), 64)
-    one, other = fit_bet_map(rows, MIXED, 5), fit_bet_map(rows[::-1], MIXED, 5)
-    assert np.array_equal(one.sketch.turns, other.sketch.turns)
-    assert np.array_equal(one.center, other.center)
-    assert np.array_equal(one.features(rows[:0]), other.features(rows[:0]))
-
-
-def test_witnesses_against_numpy():
-    rng = np.random.default_rng(0)
-    bet_map = fit_bet_map(rng.normal(size=(100, 2)), NUMBERS, 0)
-    d = bet_map.differences(rng.normal(size=(64, 2)), rng.normal(0.5, 1.0, size=(64, 2)), 1)
-    past = Past.empty(bet_map, True)
-    past.add(d, bet_map)
-    past.look()
-    witnesses = Witnesses.of(past, bet_map)
-    size = np.sqrt(np.mean(d.astype(float) ** 2, axis=0))
-    u = d / size
-    C, m = u.T @ u / 64, u.mean(axis=0)
-    w = np.linalg.solve(C + 1.0 * np.eye(len(C)), m)
-    w *= (w @ m) / (w @ C @ w)
-    joint = d.astype(float)[:, bet_map.joint] @ witnesses.joint[:, 1]
-    np.testing.assert_allclose(joint, u @ w, rtol=1e-3, atol=1e-3)
-    payoffs = witnesses.payoffs(d, bet_map, True)
-    assert (
-        payoffs.shape
-        == (64, len(shares_of(2, True)))
-        == (64, len(learner_labels(["a", "b"], True)))
-    )
-    np.testing.assert_allclose(payoffs[:, 1], np.tanh(joint), atol=1e-5)
-    column = slice(bet_map.n_waves, bet_map.n_waves + 6)
-    C0, m0 = C[column, column], m[column]
-    w0 = np.linalg.solve(C0 + np.eye(6), m0)
-    w0 *= (w0 @ m0) / (w0 @ C0 @ w0)
-    np.testing.assert_allclose(payoffs[:, 4], np.tanh(u[:, column] @ w0), atol=1e-4)
-    places = bet_map.n_waves + np.array([0, 6])
-    C1, m1 = C[np.ix_(places, places)], m[places]
-    w1 = np.linalg.solve(C1 + 0.3 * np.eye(2), m1)
-    w1 *= (w1 @ m1) / (w1 @ C1 @ w1)
-    np.testing.assert_allclose(payoffs[:, 3], np.tanh(u[:, places] @ w1), atol=1e-4)
-
-
-def test_shares_add_up_to_one():
-    assert shares_of(1, True).sum() == pytest.approx(1.0)
-    assert shares_of(7, True).sum() == pytest.approx(1.0)
-    assert shares_of(7, False).sum() == pytest.approx(1.0)
-
-
-def test_updates_meet_the_numbers_at_which_maps_are_made():
-    n, seen = 0, set()
-    while n < 2000:
-        n = next_update(n)
-        seen.add(n)
-    assert set(watching.STAGES) <= seen
 
 
 def test_evidence_does_not_depend_on_batches():

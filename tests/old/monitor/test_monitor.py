@@ -137,9 +137,6 @@ def test_level_of_the_independence_monitor():
     assert rang <= stats.binom.isf(1e-4, 24, 0.05)
 
 
-# -- dependent rows ------------------------------------------------------------------------------
-
-
 def series(rng, n, phi=0.95):
     noise = rng.normal(size=n)
     for t in range(1, n):
@@ -401,9 +398,6 @@ def test_a_shift_is_not_called_a_change_of_dependence():
     monitor.update(rng.normal(size=(1500, 3)) + 0.5)
     assert monitor.alarm
     assert "dependence" not in str(monitor)
-
-
-# Columns ----------------------------------------------------------------------------------------
 
 
 def watched(monitor, *sides):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import matplotlib as mpl
@@ -14,13 +13,12 @@ from scipy import stats
 
 import nosplit
 from nosplit import Blocks, Exact, InputError, sample_size
-from nosplit._old.power.alternative import overlap, root, within
-from nosplit._old.power.hoeffding import Effects, transport
+from nosplit._old.power.alternative import overlap
 from nosplit._old.power.pilot import _estimated
 from nosplit.core.pairings import Adjacent, Aligned, Band, Complete, LinearPairs, Tile, Window
 from nosplit.datasets import MNIST, Blobs, DiffVar
 from nosplit.kernels import Linear
-from nosplit.methods import Best, Split, Wald
+from nosplit.methods import Wald
 from nosplit.power import Alternative, predict_power
 
 mpl.use("agg")
@@ -80,9 +78,6 @@ def pairs_of(pairing, n):
 PAIRINGS = [LinearPairs(), Adjacent(), Window(1), Window(3), Blocks(4), Blocks(5), Complete()]
 
 
-# Covariances --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=repr)
 @pytest.mark.parametrize("n", [7, 12, 23])
 def test_overlap_against_counting(pairing, n):
@@ -112,58 +107,6 @@ def test_spread_against_monte_carlo(pairing):
     assert np.all(np.diagonal(np.abs(products.mean(0) - cov) - 3 * error) > 0)
 
 
-def test_wide_window_against_the_design():
-    """R = 20, N = 500: .79 without ζ₁, .67 with it, and .67 is what happens."""
-    n, R, delta2 = 500, 20, 0.05
-    one = Alternative([delta2], [[4.0 + 4.0 * delta2]], [[2.0 * delta2]])
-    options = {"n": n, "pairs": R, "calibration": "asymptotic"}
-    power = predict_power(one, **options).power
-    assert predict_power(replace(one, zeta=[[0.0]]), **options).power == pytest.approx(
-        0.79, abs=0.01
-    )
-    assert power == pytest.approx(0.68, abs=0.01)
-    w = np.random.default_rng(0).normal(np.sqrt(delta2), np.sqrt(2.0), size=(4000, n))
-    h = np.stack([w * np.roll(w, -r, axis=1) for r in range(1, R + 1)])
-    t = np.sqrt(n * R) * h.mean(axis=(0, 2)) / h.std(axis=(0, 2))
-    observed = np.mean(t >= stats.norm.isf(0.05))
-    # The statistic is skewed for so wide a window: .02 besides the error of the simulation.
-    assert abs(observed - power) < 0.02 + Z * np.sqrt(power * (1 - power) / 4000)
-
-
-def test_scaled_against_theory():
-    """A mean √f as long has μ and ζ₁ f times as large."""
-    half = Alternative(*known(MEAN)).scaled(0.5)
-    for got, expected in zip(
-        (half.mu, half.cov, half.zeta), known(MEAN * np.sqrt(0.5)), strict=True
-    ):
-        np.testing.assert_allclose(got, expected, atol=1e-12)
-
-
-def test_root_and_transport_properties():
-    rng = np.random.default_rng(3)
-    a, b = (m @ m.T for m in rng.normal(size=(2, 4, 4)))
-    np.testing.assert_allclose(root(a).T @ root(a), a, atol=1e-10)
-    M = transport(a, b)
-    np.testing.assert_allclose(M @ a @ M.T, b, atol=1e-8)
-    np.testing.assert_allclose(transport(a, a), np.eye(4), atol=1e-6)
-    scaled = transport(1e-8 * a, 4e-8 * a)
-    np.testing.assert_allclose(scaled, 2 * np.eye(4), atol=1e-6)
-
-
-def test_within_properties():
-    """Semidefinite, at most Σ/2, with the trace of what came; what is allowed stays."""
-    _, cov, zeta = known(MEAN)
-    np.testing.assert_allclose(within(zeta, cov), zeta, atol=1e-12)
-    inverse = np.linalg.inv(cov)
-    rough = zeta - 0.02 * cov + 0.3 * np.diag([cov[0, 0], 0.0])
-    mended = within(rough, cov)
-    values = np.linalg.eigvals(inverse @ mended).real
-    assert values.min() > -1e-12
-    assert values.max() < 0.5 + 1e-12
-    assert np.trace(inverse @ mended) == pytest.approx(np.trace(inverse @ rough))
-    assert not within(-zeta, cov).any()
-
-
 # Estimates from a pilot ---------------------------------------------------------------------------
 
 
@@ -190,17 +133,6 @@ def test_estimates_against_pairs_of_pairs(monkeypatch):
         apart, shared, same = (np.mean(products[k], axis=0) for k in range(3))
         np.testing.assert_allclose(seen["cov"], same - apart, atol=1e-10)
         np.testing.assert_allclose(seen["zeta"], shared - apart, atol=1e-10)
-
-
-def test_pilot_is_close_to_the_truth_for_many_rows():
-    """Standard errors from 40 batches; the interval of lengths is narrow and holds the truth."""
-    found = _estimated(Vectors(np.random.default_rng(0).normal(MEAN, 1.0, size=(6000, 3))))
-    mu, cov, zeta = known(MEAN)
-    np.testing.assert_allclose(found.cov, cov, rtol=0.1, atol=0.1)
-    np.testing.assert_allclose(found.zeta, zeta, rtol=0.2, atol=0.1)
-    low, middle, high = found.lengths
-    np.testing.assert_allclose(middle * found.direction, mu, rtol=0.1)
-    assert low < middle < high < 1.3 * low
 
 
 def test_intervals_hold_the_truth():
@@ -241,70 +173,6 @@ def test_less_than_nothing_is_not_certainty():
     assert found.high > 0.5
     with pytest.raises(InputError, match="is not reached with up to"):
         sample_size(flat, pairs="linear", calibration="asymptotic", limit=10_000)
-
-
-# Units drawn again --------------------------------------------------------------------------------
-
-
-def effects(n=40):
-    return Effects.from_values(
-        Vectors(np.random.default_rng(2).normal(MEAN, 1.0, (n, 3))).values(Tile(range(n), range(n)))
-    )
-
-
-def test_effects_against_brute_force():
-    """Decomposition and sums over the pairs of drawn units, with and without signs."""
-    n, drawn = 9, 14
-    w = np.random.default_rng(2).normal(MEAN, 1.0, (n, 3))
-    values = Vectors(w).values(Tile(range(n), range(n)))
-    it = Effects.from_values(values)
-    np.testing.assert_allclose(it.single.sum(0), 0.0, atol=1e-10)
-    np.testing.assert_allclose(it.double.sum(2), 0.0, atol=1e-10)
-    off = ~np.eye(n, dtype=bool)
-    mu = values[:, off].mean(axis=1)
-    rebuilt = mu[:, None, None] + it.single.T[:, :, None] + it.single.T[:, None, :] + it.double
-    np.testing.assert_allclose(rebuilt[:, off], values[:, off], atol=1e-10)
-    h = rebuilt  # with s(a, a) = 0 on its diagonal
-    signs = np.random.default_rng(8).choice([-1.0, 1.0], size=drawn)
-    units = np.random.default_rng(9).integers(n, size=drawn)
-    k = np.bincount(units, minlength=n).astype(float)[None]
-    c = np.bincount(units, signs, minlength=n)[None]
-
-    class Fixed:
-        def multinomial(self, *_, size):
-            return k.astype(int)
-
-        def binomial(self, k, _):
-            return (c + k) / 2
-
-    a, b = np.array(list(combinations(range(drawn), 2))).T
-    pairs = np.sqrt(len(a))
-    plain = h[:, units[a], units[b]].sum(axis=1) / pairs
-    flipped = (signs[a] * signs[b] * h[:, units[a], units[b]]).sum(axis=1) / pairs
-    np.testing.assert_allclose(it.statistics(mu, drawn, 1, Fixed())[0], plain, atol=1e-10)
-    np.testing.assert_allclose(it.flipped(mu, drawn, 1, Fixed())[0], flipped, atol=1e-10)
-
-
-def test_drawn_statistics_have_the_covariance_of_theory():
-    """Exactly Σ + 2(n - 2) ζ₁, and under flips Σ + μμ', whatever the pilot's own noise."""
-    mu, cov, zeta = known(MEAN)
-    n, trials = 30, 20_000
-    fitted = effects().fitted(zeta, cov - 2.0 * zeta)
-    expected = Alternative(mu, cov, zeta).spread(Complete(), n)
-    for tau, mean, target in (
-        (
-            fitted.statistics(mu, n, trials, np.random.default_rng(0)),
-            np.sqrt(n * (n - 1) / 2) * mu,
-            expected,
-        ),
-        (fitted.flipped(mu, n, trials, np.random.default_rng(1)), 0.0 * mu, cov + np.outer(mu, mu)),
-    ):
-        error = tau - mean
-        np.testing.assert_array_less(np.abs(error.mean(0)), Z * tau.std(0) / np.sqrt(trials))
-        products = error[:, :, None] * error[:, None, :]
-        np.testing.assert_array_less(
-            np.abs(products.mean(0) - target), Z * products.std(0) / np.sqrt(trials)
-        )
 
 
 # Closed forms -------------------------------------------------------------------------------------
@@ -359,33 +227,6 @@ def test_one_kernel_against_simulation(method, pairs, calibration):
         assert simulated.how == "normal"
     error = Z * np.sqrt(closed.power * (1 - closed.power) / 10_000)
     assert abs(closed.power - simulated.power) < error + 1e-12
-
-
-@pytest.mark.filterwarnings("ignore::nosplit.errors.UnsafeAsymptoticsWarning")
-def test_simulation_against_whole_tests_of_normal_rows():
-    """Rows of h are pairs of their own: `mean_test` on them is the test of linear pairs."""
-    m, trials = 400, 400
-    rng = np.random.default_rng(0)
-    h = rng.normal(size=(trials, m, 3)) @ np.linalg.cholesky(COV).T + MU * 2
-    for method in ("ost", "best", Split(0.4, Best())):
-        hits = np.mean([nosplit.mean_test(rows, method=method).reject(0.05) for rows in h[:200]])
-        power = predict_power(replace(GIVEN, mu=2 * MU), n=2 * m, method=method).power
-        assert abs(hits - power) < 0.01 + Z * np.sqrt(power * (1 - power) / 200)
-
-
-def test_adaptive_hedges():
-    """Under flips adaptive is between the worst and the best of its kinds of evidence."""
-    options = {"n": 1200, "pairs": 2, "calibration": "exact"}
-    rates = [predict_power(GIVEN, method=m, **options).power for m in ("ost", "best", "adaptive")]
-    assert rates[2] > min(rates[:2]) - 0.03
-    assert rates[2] < max(rates[:2]) + 0.1
-    null = predict_power(
-        replace(GIVEN, mu=0 * MU, zeta=0 * COV), method="adaptive", **options
-    ).power
-    assert abs(null - 0.05) < 0.01 + Z * np.sqrt(0.05 * 0.95 / 4000)
-
-
-# Predicted and observed ---------------------------------------------------------------------------
 
 
 def observed(data, n, trials, **options):
@@ -453,20 +294,6 @@ def test_curve_rises_with_n():
     assert list(curve.sizes) == [100, 400, 1600, 6400]
     assert curve.predictions[2] == predict_power(GIVEN, n=1600, pairs=2, method="ost")
     assert str(curve).count("\n") == 4
-
-
-def test_results_go_to_json_and_to_words():
-    few = nosplit.pilot(*MNIST().sample(60, rng=1), kernels="paper2")
-    found = sample_size(few, trials=200)
-    for it in (found, found.prediction, nosplit.power.power_curve(few, sizes=[50], trials=200)):
-        values = it.to_dict()
-        assert json.loads(json.dumps(values, allow_nan=False)) == values
-        assert all(len(line) < 120 for line in str(it).splitlines())
-    assert "adaptive method, complete pairs, exact calibration" in str(found)
-    narrow = predict_power(GIVEN, n=60, pairs=20, calibration="asymptotic")
-    assert len(narrow.warnings) == 1
-    assert "warning: Units take part in many pairs" in str(narrow)
-    assert predict_power(GIVEN, n=20).warnings[0].startswith("10 pairs are few")
 
 
 def test_auto_is_what_the_test_would_do():

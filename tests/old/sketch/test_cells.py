@@ -85,17 +85,6 @@ def test_labels_are_as_many_as_cells():
     assert np.abs(many.mean(axis=0) - 0.3).max() < 5 * np.sqrt(0.21 / 512)
 
 
-@pytest.mark.parametrize(("n_x", "n_y"), [(4, 60), (60, 4)])
-def test_few_labels_are_added_up_one_by_one(n_x, n_y):
-    rng = np.random.default_rng(3)
-    swaps = Swaps(n_x, n_y, 99, 1)
-    units = swaps.units(rng.normal(0, 50, (n_x, 7)), rng.normal(0, 50, (n_y, 7)))
-    weights = swaps.weights(0, 100)
-    total = units.values.sum(axis=0, dtype=float)
-    wanted = weights.astype(float) @ units.values - n_x / (n_x + n_y) * total
-    np.testing.assert_array_equal(swaps.sums(weights, units), wanted)
-
-
 @pytest.mark.parametrize("sizes", [(12, 300), (300, 12), (500, 9000)])
 def test_that_changes_no_result(sizes, monkeypatch):
     """In memory, where rows are labelled, and in a sketch."""

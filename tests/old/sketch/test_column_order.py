@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import nosplit
-from nosplit import Exact, Sketch, TwoSampleAccumulator
+from nosplit import Exact, Sketch
 from nosplit.kernels.orders import column_order
 
 OPTIONS = {"pairs": Sketch(frequencies=8), "calibration": Exact(39)}
@@ -66,25 +66,6 @@ def test_tables():
     assert_same(one, nosplit.two_sample_test(x[names], y, **OPTIONS))
     finer = [table.assign(size=table["size"] * 64.0) for table in (x, y)]
     assert_same(one, nosplit.two_sample_test(*finer, **OPTIONS))
-
-
-def test_profiles():
-    x, y, names = tables()
-    options = {"rows": 250, "least": 5, "frequencies": 8}
-    new = y[:300]
-    one, two = (nosplit.profile(table, **options) for table in (x, x[names]))
-    compared = [nosplit.two_sample_test(p, new, calibration=Exact(39)) for p in (one, two)]
-    assert_same(*compared)
-
-
-def test_streams():
-    x, y, order = samples(3)
-    found = []
-    for a, b in ((x, y), (x[:, order], y[:, order])):
-        acc = TwoSampleAccumulator()
-        acc.update(a, b)
-        found.append(acc.result(n_resamples=39))
-    assert_same(*found)
 
 
 def test_what_is_the_same_in_all_draws_but_for_rounding():

@@ -20,13 +20,6 @@ def test_any_part_of_the_places_can_be_had(n):
     assert np.array_equal(deal.places(1234, 999), whole[1234:2233])
 
 
-def test_words_of_32_bits_are_enough_against_numpy():
-    deal = Deal(100_003, 7, 14_000, key=7)
-    rows = np.arange(500, 3500)
-    assert np.array_equal(deal.places(500, 3000), deal._walked(rows.astype(np.uint64), deal._after))
-    assert np.array_equal(deal.cell_of(500, 3000), deal.places(500, 3000) // 7)
-
-
 @pytest.mark.parametrize("n", [2**32, 2**32 + 1, 10**11])
 def test_places_of_billions_of_rows_lead_back_to_them(n):
     deal = Deal(n, n // 1000, 1000, key=7)

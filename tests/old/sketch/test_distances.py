@@ -1,18 +1,14 @@
 """How far rows lie from the middle: by hand, in any order, in memory, in cells and on a device."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy import special, stats
 
 import nosplit
-from nosplit._old.describe.report.changed import what_changed
 from nosplit._old.sketch.columns.distances import STEPS, distances_of
 from nosplit._old.sketch.dealing import Deal
 from nosplit._old.sketch.lenses import distance_views
 from nosplit._old.sketch.maps import fit_map
-from nosplit._old.sketch.rows import look_at_rows
 from nosplit._old.sketch.sums import sketch_rows
 from nosplit._old.sketch.units import CellUnits
 from nosplit.core.feature_map import STEP
@@ -71,23 +67,6 @@ def test_columns_that_do_not_tell_the_middle_from_the_ends():
     np.testing.assert_array_equal(distances_of(with_flag), distances_of(two))
 
 
-def test_statistics_under_all_flips():
-    """The squared sums of two scores of distances, about their mean."""
-    x, y = np.random.default_rng(3).normal(size=(2, 12, 4))
-    signs = np.array(list(product([1.0, -1.0], repeat=12)))
-    seen = look_at_rows(x, y, signs).distances
-    z = scores_of(distances_of(np.concatenate([x, y])))
-    both = np.stack([standardised(z), standardised(z * z)], axis=1)
-    V = np.square(signs @ (both[:12] - both[12:])).sum(axis=1)
-    np.testing.assert_allclose(seen, V - V.mean(), atol=1e-3)
-
-
-def test_categories_have_no_middle():
-    x, y = np.random.default_rng(4).integers(0, 5, (2, 30, 2)).astype(float)
-    assert look_at_rows(x, y, np.ones((2, 30)), categorical=(1,)).distances is None
-    assert look_at_rows(x, y, np.ones((2, 30))).distances is not None
-
-
 def test_views_on_cells_by_hand():
     """Widths of all columns added up, and products of the waves of every two of them."""
     rng = np.random.default_rng(5)
@@ -101,12 +80,6 @@ def test_views_on_cells_by_hand():
     for view, by_hand, unit in ((wide, width, 1.0), (together, in_pairs, STEP)):
         along = view.units.along(view.lenses[0])[:, 0] / unit
         assert along == pytest.approx(np.bincount(cell, by_hand), abs=0.1)
-
-
-def test_fewer_than_two_columns_of_numbers_have_no_views():
-    rows = np.column_stack([np.random.default_rng(6).normal(size=304), np.arange(304) % 3])
-    sketch, features, bins, _ = cells_of(rows, categorical=(1,))
-    assert distance_views(sketch, features, bins, bins.values.sum(axis=0)) == []
 
 
 def test_columns_that_are_far_from_their_middles_together():
@@ -129,45 +102,3 @@ def test_on_a_device():
         found = _distances_on(torch.from_numpy(rows))
         np.testing.assert_array_equal(found.numpy(), distances_of(rows))
     assert _distances_on(torch.from_numpy(rows[:, :1])) is None
-
-
-def test_results_say_that_distances_differ_where_no_column_does():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, 300, 4))
-    wider = y * np.exp(0.3 * rng.normal(size=(300, 1)) - 0.09)
-    res = nosplit.two_sample_test(x, wider)
-    assert res.reject()
-    assert res.distance.pvalue == res.to_dict()["distance"]["pvalue"] <= 0.01
-    # By hand: distances in normal scores of pooled ranks.
-    far = np.sqrt(np.square(scores_of(np.concatenate([x, wider]))).sum(axis=1))
-    by_hand = np.median(far[300:]) / np.median(far[:300])
-    assert res.distance.ratio == pytest.approx(by_hand, abs=0.03)
-    assert res.distance.direction == ("farther" if by_hand > 1.0 else "nearer")
-    times = far[300:].std() / far[:300].std()
-    assert "distances from the middle vary more: sd × 1." in res.distance.words
-    assert float(res.distance.words.split()[-1]) == pytest.approx(times, abs=0.05)
-    for text in (str(res), res.summary()):
-        assert f"together {res.distance.words}" in text
-    assert res.distance.words in what_changed(res, 0.05, False)["words"]
-    # A column that differs by itself says where; and where nothing differs, nothing is said.
-    shifted = wider + np.eye(4)[0] * 2.0
-    for other in (shifted, y):
-        found = nosplit.two_sample_test(x, other)
-        assert 0.0 < found.distance.pvalue <= 1.0
-        assert "distances" not in str(found)
-        assert "middle" not in what_changed(found, 0.05, False)["words"]
-    assert nosplit.two_sample_test(x[:, 0], y[:, 0]).distance is None
-
-
-def test_results_say_that_rows_lie_farther_from_the_middle():
-    """Twelve columns are wider, each by less than shows."""
-    x, y = np.random.default_rng(1).normal(size=(2, 400, 12))
-    res = nosplit.two_sample_test(x, 1.06 * y)
-    assert res.reject()
-    assert not res.columns.differing()
-    far = np.sqrt(np.square(scores_of(np.concatenate([x, 1.06 * y]))).sum(axis=1))
-    ratio = np.median(far[400:]) / np.median(far[:400])
-    words = "rows lie farther from the middle: median distance × "
-    assert res.distance.words.startswith(words)
-    assert res.distance.ratio == pytest.approx(ratio, abs=0.01)
-    assert words + f"{res.distance.ratio:.2f}" in str(res)

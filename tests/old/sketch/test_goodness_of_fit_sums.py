@@ -7,15 +7,14 @@ from scipy import special, stats
 from nosplit import InputError, Sketch, Wild, goodness_of_fit_test, models
 from nosplit._old.engines.families.goodness_of_fit import ScoredArrays, sketched_fit, too_skewed
 from nosplit._old.inference.planning.goodness_of_fit import SteinSizes, plan_sketch
-from nosplit._old.sketch.dealing import Deal, deal_of
+from nosplit._old.sketch.dealing import deal_of
 from nosplit._old.sketch.families.goodness_of_fit_sums import (
-    cell_skewness,
     sketch_scored_rows,
     stein_statistics,
 )
 from nosplit._old.sketch.swaps import Swaps
 from nosplit.core.feature_map import STEP
-from nosplit.core.stein_map import SteinSums, fit_stein_map
+from nosplit.core.stein_map import fit_stein_map
 from nosplit.errors import UnsafeAsymptoticsWarning
 from nosplit.kernels import IMQ, Gaussian, Matern
 from nosplit.kernels.stein import BoundedLinear, Constant, SteinBank
@@ -44,9 +43,6 @@ def map_of(x, scores, kernels=KERNELS, frequencies=16, key=3):
     return fit_stein_map(x, scores, kernels, frequencies=frequencies, key=key)
 
 
-# -- features ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("draw", [correlated, student, gamma])
 def test_features_have_mean_zero_under_the_model_against_theory(draw):
     """Means of 40,000 rows in standard errors; false alarm 1e-5 over all numbers."""
@@ -55,14 +51,6 @@ def test_features_have_mean_zero_under_the_model_against_theory(draw):
     values = sketch.values(*draw(40_000, rng))
     z = values.mean(axis=0) / (values.std(axis=0) / 200.0)
     assert np.abs(z).max() < -special.ndtri(1e-5 / 2 / len(z))
-
-
-def test_features_see_another_law():
-    x, _ = correlated(40_000, np.random.default_rng(0))
-    scores = 1.0 - x  # of independent columns
-    values = map_of(x[:500], scores[:500]).values(x, scores)
-    z = values.mean(axis=0) / (values.std(axis=0) / 200.0)
-    assert np.abs(z).max() > 20
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.5), IMQ(1.0), Matern(2.0, 2.5)], ids=repr)
@@ -86,44 +74,6 @@ def test_inner_products_approach_the_stein_kernel_against_theory(kernel):
     assert errors[1] < errors[0] / 3  # 64 times as many frequencies: an eighth
 
 
-def test_functions_of_low_order_against_differences():
-    """∂_j φ + φ s_j, with the derivative taken numerically."""
-    x, scores = correlated(50, np.random.default_rng(2))
-    sketch = map_of(x, scores)
-
-    def bounded(x):
-        return BoundedLinear().bounded((x - sketch.center) / sketch.spread)[0]
-
-    k, j = sketch.pairs
-    functions = [
-        *((lambda x, i=i: np.ones(len(x)), i) for i in range(3)),
-        *((lambda x, i=i: bounded(x)[:, i], i) for i in range(3)),
-        *((lambda x, i=i: bounded(x)[:, i] ** 2, i) for i in range(3)),
-        *((lambda x, a=a: bounded(x)[:, a], b) for a, b in zip(k, j, strict=True)),
-    ]
-    found = sketch.low_orders(x, scores)
-    assert found.shape[1] == len(functions)
-    for value, (phi, i) in zip(found.T, functions, strict=True):
-        step = 1e-5 * np.eye(3)[i]
-        slope = (phi(x + step) - phi(x - step)) / 2e-5
-        expected = sketch.spread[i] * (slope + phi(x) * scores[:, i])
-        assert value == pytest.approx(expected, abs=1e-7)
-
-
-def test_wide_rows_have_few_pairs_of_columns():
-    x = np.random.default_rng(0).standard_normal((100, 40))
-    sketch = map_of(x, -x, frequencies=4)
-    assert len(sketch.pairs[0]) == 256
-    assert np.all(sketch.pairs[0] != sketch.pairs[1])
-    assert len(sketch.of_columns) == 40
-    assert sorted(np.concatenate(sketch.of_pairs)) == list(
-        range(sketch.n_numbers - 256, sketch.n_numbers)
-    )
-
-
-# -- sums ----------------------------------------------------------------------------------------
-
-
 def dealt(n=1000, cells=40, draw=correlated):
     rng = np.random.default_rng(5)
     x, scores = draw(n, rng)
@@ -141,22 +91,6 @@ def test_sums_against_values():
     assert sums.numbers / STEP == pytest.approx(expected[:-1], abs=2e-3)
 
 
-def test_sums_are_the_same_for_all_workers_and_parts():
-    x, scores, _, sketch = dealt()
-    x, scores = np.tile(x, (20, 1)), np.tile(scores, (20, 1))
-    deal = Deal(len(x), 300, 60, 17)
-    whole = sketch_scored_rows(sketch, x, scores, deal, workers=1)
-    for workers in (2, 3):
-        other = sketch_scored_rows(sketch, x, scores, deal, workers=workers)
-        assert np.array_equal(other.numbers, whole.numbers)
-    parts = SteinSums.empty(sketch, deal.cells)
-    for start in range(0, len(x), 777):
-        part, block = SteinSums.empty(sketch, deal.cells), slice(start, start + 777)
-        part.add(sketch, x[block], scores[block], deal.cell_of(start, len(x[block])))
-        parts += part
-    assert np.array_equal(parts.numbers, whole.numbers)
-
-
 def test_statistics_against_brute_force():
     x, scores, deal, sketch = dealt()
     sums = sketch_scored_rows(sketch, x, scores, deal)
@@ -170,9 +104,6 @@ def test_statistics_against_brute_force():
         off = K[np.triu_indices(len(K), 1)]
         assert drawn.cov[u, u] == pytest.approx(np.mean(off**2), rel=1e-4)
     assert (drawn.columns.n_columns, drawn.pairs.n_columns) == (3, 3)
-
-
-# -- the test ------------------------------------------------------------------------------------
 
 
 def normal_score(x):
@@ -245,14 +176,6 @@ def test_skewed_sums_are_named():
     assert any(category is UnsafeAsymptoticsWarning for category, _ in done.outcome.caveats)
     assert "so large" in too_skewed(0.2)[0][1]
     assert too_skewed(0.05) == []
-
-
-def test_skewness_against_numpy():
-    x, scores, deal, sketch = dealt(cells=20)
-    sums = sketch_scored_rows(sketch, x, scores, deal)
-    low = sums.numbers[:, 2 * sketch.n_waves :].astype(float)
-    raw = np.mean(low**3, axis=0) ** 2 / np.mean(low**2, axis=0) ** 3 / deal.cells
-    assert cell_skewness(sketch, sums) == pytest.approx(raw.max())
 
 
 def test_sketches_are_refused_where_they_do_not_serve_iv():

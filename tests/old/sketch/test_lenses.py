@@ -8,14 +8,6 @@ import nosplit
 from nosplit._old.sketch.lenses import lenses_of_bins
 
 
-def test_scores_of_place_and_spread_have_mean_zero_and_variance_one():
-    counts = np.random.default_rng(0).integers(5, 40, 60).astype(float)
-    share = counts / counts.sum()
-    axes = lenses_of_bins(np.arange(60), counts, categories=False)[2].axes
-    assert share @ axes == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert share @ axes**2 == pytest.approx([1.0, 1.0])
-
-
 def test_scores_against_theory():
     """Equal shares of a normal law: the scores are its quantiles, and their squares."""
     counts = np.full(128, 10.0)

@@ -11,7 +11,6 @@ import pytest
 
 import nosplit
 from nosplit import Exact
-from nosplit._old.sketch.saved import bundles
 from nosplit._old.sketch.saved.bundles import HEADER
 from nosplit.errors import FileError
 from nosplit.kernels import Gaussian, Laplace, Linear
@@ -97,25 +96,6 @@ def test_header_says_what_it_reveals(saved):
     assert "No row" in header["reveals"]
     assert header["cell_rows"] == 5
     assert header["version"] == 5
-
-
-def test_nothing_is_written_over_on_failure(saved, tmp_path, monkeypatch):
-    made, _ = saved
-    target = tmp_path / "old.profile"
-    target.write_text("old")
-    monkeypatch.setattr(bundles, "LARGEST", 1000)
-    with pytest.raises(FileError, match="would hold"):
-        made.save(target)
-    monkeypatch.undo()
-    monkeypatch.setattr("os.replace", _fail)
-    with pytest.raises(FileError, match="cannot be written"):
-        made.save(target)
-    assert target.read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["old.profile"]
-
-
-def _fail(*_):
-    raise OSError(28, "No space left on device")
 
 
 # Damaged files ----------------------------------------------------------------------------------

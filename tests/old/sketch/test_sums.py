@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 import nosplit
-from nosplit._old.sketch.bins import ColumnBins, bin_scores, dependent_pairs, edge_table, fit_bins
+from nosplit._old.sketch.bins import dependent_pairs, edge_table, fit_bins
 from nosplit._old.sketch.dealing import Deal
-from nosplit._old.sketch.lenses import pair_lenses
 from nosplit._old.sketch.maps import fit_map
 from nosplit._old.sketch.sums import CellSums, sketch_rows
-from nosplit._old.sketch.units import CellUnits
 from nosplit.backend.numba.sketch import bin_places
 from nosplit.core.feature_map import STEP
 from nosplit.errors import NonFiniteError
@@ -82,25 +80,6 @@ def test_columns_give_the_sums_of_rows(kernels):
         found.add_columns(sketch, columns, deal.cell_of(1400, 700))
 
 
-def test_products_of_runs_against_numpy():
-    from nosplit.backend.numba.sketch import add_pairs
-
-    rng = np.random.default_rng(0)
-    places = rng.integers(0, 9, (5, 1500)).astype(np.uint8)
-    # Runs of a cell that are shorter and longer than those that are summed at once.
-    cells = np.sort(rng.choice(4, 1500, p=[0.5, 0.3, 0.15, 0.05])).astype(np.int32)
-    scores = rng.integers(-1448, 1449, (5, 9, 2)).astype(np.int32)
-    pairs = np.column_stack(np.triu_indices(5, 1))
-    found = np.zeros((4, 43), np.int64)
-    words = (scores[..., 1] << 16) | (scores[..., 0] & 0xFFFF)
-    add_pairs(places, cells, words, pairs, 3, found)
-    row = scores[np.arange(5), places.T]
-    both = np.einsum("npi,npj->npij", row[:, pairs[:, 0]], row[:, pairs[:, 1]]).reshape(1500, 40)
-    expected = [both[cells == c].sum(axis=0) for c in range(4)]
-    assert np.array_equal(found[:, 3:], expected)
-    assert not found[:, :3].any()
-
-
 @pytest.mark.parametrize("law", ["normal", "cauchy", "lognormal", "ties", "tiny", "huge", "few"])
 def test_bins_are_those_of_a_search(law):
     """By equal steps, and by halves where edges are too close: for edges and their neighbours."""
@@ -158,28 +137,11 @@ def test_huge_values_are_far_and_nothing_else():
     assert np.array_equal(np.flatnonzero(changed), [cell])
 
 
-@pytest.mark.parametrize("n", [16, 399, 1000])
-def test_edges_of_numbers_are_quantiles(n):
-    column = np.random.default_rng(n).normal(size=n)
-    for count in (2, 7, 32):
-        bins = fit_bins(column, categories=False, most=128, count=count)
-        levels = np.arange(1, count) / count
-        quantiles = np.quantile(column, levels, method="inverted_cdf")
-        np.testing.assert_array_equal(bins.edges, np.unique(quantiles))
-
-
 def test_bins_of_tied_values():
     column = np.repeat([0.0, 1.0, 2.5], [300, 50, 50])
     bins = fit_bins(column, categories=False, most=128)
     place = np.searchsorted(bins.edges, [0.0, 0.5, 1.0, 2.5], side="left")
     assert len(set(place)) == 4
-
-
-def test_bins_of_categories():
-    column = np.repeat([3.0, 7.0, 9.0], [300, 50, 1])
-    bins = fit_bins(column, categories=True, most=128)
-    assert bins.edges.tolist() == [3.0, 7.0]
-    assert len(bins) == 3
 
 
 def test_products_of_scores_against_numpy():
@@ -205,70 +167,6 @@ def test_products_of_scores_against_numpy():
         expected = np.array([products[cells == c].sum(axis=0) for c in range(100)])
         first = sketch.first_product + 4 * f
         assert sums.features[:, first : first + 4] / STEP == pytest.approx(expected, abs=1e-4)
-
-
-def test_waves_of_a_pair_are_as_many_as_products_allow():
-    rng = np.random.default_rng(0)
-    for p, twos in ((1, 1), (2, 5), (3, 4), (4, 3), (5, 2), (6, 2), (7, 1), (20, 1)):
-        sketch = a_map(rng.normal(size=(300, p)), [Linear()])
-        assert sketch.twos == twos
-        pairs = p * (p - 1) // 2
-        assert len(sketch.products) == pairs * twos**2
-        assert 4 * len(sketch.products) <= 256 or twos == 1
-
-
-def test_finer_waves_are_cosines_of_ranks_that_bins_tell_apart():
-    many, four = (ColumnBins(np.arange(n - 1.0), categories=False) for n in (20, 4))
-    scores = bin_scores((many, four), 0, twos=3)
-    rank = (np.arange(20) + 0.5) / 20
-    for two in range(3):
-        for k in range(2):
-            wave = np.sqrt(2.0) * np.cos(np.pi * (2 * two + k + 1) * rank)
-            assert scores[2 * two, :20, k] == pytest.approx(wave, abs=1e-6)
-    of_four = np.concatenate([scores[two, :4] for two in (1, 3, 5)], axis=1)
-    assert of_four[:, :3].T @ of_four[:, :3] == pytest.approx(4.0 * np.eye(3), abs=1e-5)
-    assert np.all(of_four[:, 3:] == 0.0)
-
-
-def test_a_pair_has_a_statistic_for_each_scale():
-    rng = np.random.default_rng(0)
-    for p, scales in ((2, (1, 3, 10)), (3, (1, 3, 8)), (4, (1, 3, 6)), (6, (1, 3, 4)), (7, (1, 2))):
-        sketch = a_map(rng.normal(size=(300, p)), [Linear()])
-        units = CellUnits(np.zeros((2, sketch.n_features), np.float32), np.ones(sketch.n_features))
-        lenses = pair_lenses(sketch, units)
-        assert len(lenses) == len(sketch.pairs)
-        where = np.concatenate([lens.where for lens in lenses])
-        assert sorted(where) == list(range(sketch.first_product, sketch.n_features))
-        for lens in lenses:
-            assert lens.gains.sum(axis=0).tolist() == [scale**2 for scale in scales]
-    # Scores of categories are of no order: they count together.
-    mixed = a_map(np.column_stack([np.arange(300) % 3, rng.normal(size=300)]), categorical=(0,))
-    units = CellUnits(np.zeros((2, mixed.n_features), np.float32), np.ones(mixed.n_features))
-    assert [lens.gains.shape for lens in pair_lenses(mixed, units)] == [(4, 1)]
-
-
-def test_products_of_the_first_waves_come_first():
-    """The lens of the first wave of either column looks at their correlation."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(900, 2))
-    rows[:, 1] += rows[:, 0]
-    sketch, deal = a_map(rows, [Linear()]), Deal(900, 8, 100, key=5)
-    sums = sketch_rows(sketch, rows, deal)
-    units = CellUnits(sums.features.astype(np.float32), np.ones(sketch.n_features))
-    (lens,) = pair_lenses(sketch, units)
-    first = lens.where[lens.gains[:, 0] > 0]
-    places = [np.searchsorted(own.edges, rows[:, j]) for j, own in enumerate(sketch.bins)]
-    waves = [sketch.scores[j][place][:, 0] for j, place in enumerate(places)]
-    total = sums.features[:, first].sum(axis=0) / STEP
-    kept = deal.cell_of(0, 900) < 100
-    assert total == pytest.approx(waves[0][kept] @ waves[1][kept], abs=0.5)
-
-
-def test_scores_are_orthogonal():
-    rows = np.random.default_rng(0).exponential(size=(3000, 1))
-    sketch = a_map(rows)
-    scores = sketch.scores[0][np.searchsorted(sketch.bins[0].edges, rows[:, 0])]
-    assert scores.T @ scores / 3000 == pytest.approx(np.eye(2), abs=0.05)
 
 
 def test_pairs_of_many_columns_are_those_that_depend():

@@ -51,16 +51,6 @@ def test_counts_are_full_before_the_next_size(n):
         assert cells == min(4000, n // size)
 
 
-def test_places_are_dealt_to_cells_of_their_size(small):
-    tiers = Tiers.of(len(ROWS), 5)
-    assert len(tiers.counts) == 4
-    cells = tiers.cell_of(np.arange(len(ROWS)))
-    counts = np.bincount(cells, minlength=tiers.n_cells + 1)
-    assert np.array_equal(counts[:-1], np.repeat(tiers.sizes, tiers.counts))
-    assert counts[-1] == len(ROWS) - tiers.n_rows
-    assert np.all(np.diff(cells) >= 0)
-
-
 def test_every_level_against_a_deal_of_its_own(small):
     """Level k holds what a sketch with cells of that size would: nothing is lost between sizes."""
     tiers = Tiers.of(len(ROWS), 5)
@@ -71,32 +61,6 @@ def test_every_level_against_a_deal_of_its_own(small):
         assert len(level.features) == count
         assert np.array_equal(level.features, direct.features)
         assert np.array_equal(level.bins, direct.bins)
-
-
-def test_sums_do_not_depend_on_workers_or_batches(small, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK", 64)
-    tiers = Tiers.of(len(ROWS), 5)
-    one = filled(ROWS, tiers)
-    for chunk, workers in ((None, 3), (701, 2)):
-        other = filled(ROWS, tiers, chunk=chunk, workers=workers)
-        assert np.array_equal(one.features, other.features)
-        assert np.array_equal(one.bins, other.bins)
-
-
-def test_merged_is_made_at_once_when_dealt_alike(small):
-    """Without too many cells of a size, parts in their order are what all of it is in its order."""
-    first, second = ROWS[:40], ROWS[40:75]
-    parts = [
-        (tiers, filled(rows, tiers, key=None))
-        for rows in (first, second)
-        for tiers in (Tiers.of(len(rows), 5),)
-    ]
-    tiers, cells = merge_tiers(*parts, 40 / 75)
-    whole = Tiers.of(75, 5)
-    expected = filled(ROWS[:75], whole, key=None)
-    assert tiers == whole
-    assert np.array_equal(cells.features, expected.features)
-    assert np.array_equal(cells.bins, expected.bins)
 
 
 @pytest.mark.parametrize(("n", "m"), [(2000, 1000), (2950, 50), (100, 2900), (81, 83)])
@@ -116,11 +80,3 @@ def test_merging_keeps_rows_and_sizes(small, n, m):
     for number, (size, count) in enumerate(tiers.levels):
         level = tiers.level(cells, number)
         assert np.array_equal(level.bins[:, : len(MAP.bins[0])].sum(axis=1), np.full(count, size))
-
-
-def test_room_is_shared_by_rows(small):
-    """A small part does not crowd out a large one."""
-    parts = [(Tiers.of(n, 5), filled(ROWS[:n], Tiers.of(n, 5))) for n in (2400, 600)]
-    _, cells = merge_tiers(*parts, 0.8)
-    ours = {row.tobytes() for row in parts[0][1].features}
-    assert sum(row.tobytes() in ours for row in cells.features[:16]) >= 13

@@ -109,12 +109,7 @@ def test_joint_differences_are_said():
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        stats.norm(),
-        models.MultivariateNormal(0.0, 1.0),
-        lambda n, rng: rng.normal(size=n),
-    ],
+    "model", [stats.norm(), models.MultivariateNormal(0.0, 1.0), lambda n, rng: rng.normal(size=n)]
 )
 def test_models_of_all_kinds(model):
     rng = np.random.default_rng(4)

@@ -122,7 +122,7 @@ def _by_sketch(request: Request) -> TestResult:
     )  # fmt: skip
     tested = replace(tested, outcome=tested.outcome.noting(task.check()))
     result = tested.result(INDEPENDENCE, len(task.kept), column_names(task.x, task.y))
-    return result.done(columns=task.n_columns, design=task.design.said)
+    return result.done(n_columns=task.n_columns, design=task.design.said)
 
 
 def _alike(rows: Any, block: Any, rng: np.random.Generator) -> tuple[Any, int]:

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from scipy import stats
 
 import nosplit
 from _same import assert_same
-from nosplit import Blocks, Exact, InputError, Sketch
+from nosplit import Blocks, Exact, InputError
 from nosplit._old.engines.clusters import dask as engine
 from nosplit.kernels import Gaussian, Laplace, Linear
 
@@ -72,9 +71,6 @@ def in_memory(x, y, **options):
     return nosplit.two_sample_test(x, y, pairs="sketch", **FEW, **options)
 
 
-# -- the same as in memory -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("n", "m"), [(1501, 1501), (700, 1501)])
 def test_arrays_against_memory(here, monkeypatch, n, m):
     monkeypatch.setattr(engine, "FAN_IN", 3)
@@ -100,10 +96,7 @@ def test_frames_with_categories_against_memory(client):
     ref = in_memory(x, y, exclude="id")
     for a, b in ((1, 4), (5, 3)):
         res = nosplit.two_sample_test(
-            dd.from_pandas(x, npartitions=a),
-            dd.from_pandas(y, npartitions=b),
-            exclude="id",
-            **FEW,
+            dd.from_pandas(x, npartitions=a), dd.from_pandas(y, npartitions=b), exclude="id", **FEW
         )
         assert_same(res, ref)
     assert res.columns.names == ("size", "city", "day", "paid")
@@ -168,39 +161,6 @@ def test_explanations_against_memory(here, quick_explanations, monkeypatch, tmp_
         nosplit.explain(res, dask_x, dask_x)
 
 
-def test_rare_missing_values_are_compared(here):
-    """Whether or not they are in the pilot rows."""
-    x, y = arrays(20_000, 20_000)
-    x[[777, 9_999], 0] = np.nan
-    x, y = da.from_array(x, (7_000, 2)), da.from_array(y, (7_000, 2))
-    res = nosplit.two_sample_test(x, y, nan_policy="indicate", **FEW)
-    assert res.how.encoding.groups == ((0, 1), (2,))
-
-
-# -- rows in order ---------------------------------------------------------------------------------
-
-
-def test_random_halves_of_rows_in_time_are_alike(here):
-    """A table in the order of time, cut in two by a coin: p-values are uniform.
-
-    Bound: Kolmogorov's, one false alarm in 10,000; paired in their order they had p = 5e-324.
-    """
-    found = []
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        day = np.sort(rng.uniform(0.0, 365.0, 2000))
-        rows = pd.DataFrame({"day": day, "delay": rng.gamma(2.0, 10.0 + day / 30.0)})
-        coin = rng.random(2000) < 0.5
-        x, y = (dd.from_pandas(s, npartitions=3, sort=False) for s in (rows[coin], rows[~coin]))
-        options = {"pairs": Sketch(cells=50, frequencies=2), "rng": seed, **FEW}
-        found.append(nosplit.two_sample_test(x, y, **options).pvalue)
-    # P-values are multiples of 1/100: moved to the middle of their steps.
-    assert stats.kstest(np.array(found) - 0.005, "uniform").pvalue > 1e-4
-
-
-# -- a worker that dies ----------------------------------------------------------------------------
-
-
 def _deadly(block, folder, call):
     """Kill the worker when it works on this block for the `call`-th time, in all of the test."""
     seen = len(list(folder.iterdir()))
@@ -223,8 +183,6 @@ def test_a_worker_killed_in_the_middle(client, tmp_path):
     assert len({name.partition("-")[2] for name in calls}) >= 2
     assert_same(res, ref)
 
-
-# -- bad input -------------------------------------------------------------------------------------
 
 X, Y = (da.from_array(s, (40, 2)) for s in arrays(100, 100))
 F, G = (dd.from_pandas(s, npartitions=2) for s in frames(100, 100))

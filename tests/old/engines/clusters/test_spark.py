@@ -59,9 +59,6 @@ def in_memory(x, y, **options):
     return nosplit.two_sample_test(x, y, pairs="sketch", **FEW, **options)
 
 
-# -- the same as in memory -------------------------------------------------------------------------
-
-
 @needs_java
 def test_frames_with_categories_against_memory(written, monkeypatch):
     """Other partitions on either side, columns in another order, sums added in several steps."""
@@ -94,9 +91,6 @@ def test_missing_values_against_memory(written, policy, quick_explanations):
         assert told.top_rows().x[0].values == ref.top_rows().x[0].values
 
 
-# -- a worker that dies ----------------------------------------------------------------------------
-
-
 @needs_java
 def test_a_worker_killed_in_the_middle(written, tmp_path):
     """The process that reads one of the partitions of x is killed when its rows are to be sent."""
@@ -122,43 +116,6 @@ def test_a_worker_killed_in_the_middle(written, tmp_path):
     names = {"a.b": "a"}
     x_rows, y_rows = (rows.rename(columns=names) for rows in (x_rows, y_rows))
     assert_same(res, in_memory(x_rows, y_rows, kernels=KERNELS))
-
-
-# -- bad input -------------------------------------------------------------------------------------
-
-
-@needs_java
-def test_rows_that_change_iv(written, tmp_path):
-    """A frame that has more rows each time it is read."""
-    x, _ = written("x", table(900, 9)[["size"]], 300)
-    marker = tmp_path / "read"
-
-    def growing(batches):
-        from pyspark import TaskContext
-
-        more = TaskContext.get().partitionId() == 0
-        again = more and marker.exists()
-        for batch in batches:
-            yield batch
-            if again:
-                yield batch
-        if more:
-            marker.touch()
-
-    changing = x.mapInArrow(growing, "size double")
-    with pytest.raises(InputError, match=r"must have the same rows each time.*x\.cache\(\)"):
-        nosplit.two_sample_test(changing, x, kernels=KERNELS)
-
-
-@needs_java
-def test_what_is_found_late_says_where_iv(written):
-    """A value that is missing outside the rows that kernels are chosen from."""
-    y = pd.DataFrame({"a": np.random.default_rng(0).normal(size=20_000)})
-    x = y.copy()
-    x.loc[9_999, "a"] = np.nan
-    (x, _), (y, _) = written("x", x, 20_000), written("y", y, 20_000)
-    with pytest.raises(InputError, match=r"1 of [0-9,]+ in 'a'.*rows [0-9,]+ to [0-9,]+ of `x`"):
-        nosplit.two_sample_test(x, y)
 
 
 @needs_java

@@ -54,28 +54,6 @@ def write(path, rows, group=777):
     pq.write_table(rows, path, row_group_size=group)
 
 
-# -- goodness of fit -------------------------------------------------------------------------------
-
-
-def test_fit_of_files_against_memory(never_whole, monkeypatch):
-    x = 1.02 * normal(3001)
-    np.save("x.npy", x)
-    write("x.parquet", table(x))
-    model = models.MultivariateNormal([0.0, 0.0])
-    memory = nosplit.goodness_of_fit_test(x, model, **FIT)
-    for batch, workers, path in (
-        (1 << 20, 1, "x.npy"),
-        (2000, 3, "x.npy"),
-        (2000, 2, "x.parquet"),
-    ):
-        monkeypatch.setattr(side, "BATCH", batch)
-        found = nosplit.goodness_of_fit_test(path, model, workers=workers, **FIT)
-        assert found.pvalue == memory.pvalue
-        np.testing.assert_array_equal(found.selection.tau, memory.selection.tau)
-        np.testing.assert_array_equal(found.selection.cov, memory.selection.cov)
-        assert found.how.n_left_out == memory.how.n_left_out
-
-
 def test_fit_of_tables_against_memory(never_whole):
     rows = table(1e3 * normal(2000, 3, seed=1), ["one", "two", "three"])
     gaps = rows.set_column(
@@ -109,26 +87,12 @@ def test_what_is_no_sketch_of_a_file_is_read_whole():
     assert_same(nosplit.goodness_of_fit_test("x.npy", -x, **FIT), expected)
 
 
-def test_a_series_in_a_file_is_named(never_whole):
-    rng = np.random.default_rng(0)
-    noise, x = rng.normal(size=5000), np.zeros(5000)
-    for i in range(1, 5000):
-        x[i] = 0.9 * x[i - 1] + np.sqrt(1 - 0.81) * noise[i]
-    np.save("x.npy", x[:, None])
-    found = nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
-    assert "DependentRowsWarning: Neighbouring rows are alike" in " ".join(found.warnings)
-    assert found.how.calibration == "wild"
-
-
 def test_rows_that_are_not_finite_are_named(never_whole):
     x = normal(3000)
     x[1234, 1] = np.nan
     np.save("x.npy", x)
     with pytest.raises(InputError, match=r"x\.npy.* row 1234, column 1"):
         nosplit.goodness_of_fit_test("x.npy", lambda x: -x, **FIT)
-
-
-# -- independence ----------------------------------------------------------------------------------
 
 
 def dependent(n, seed=0):
@@ -190,23 +154,6 @@ def test_files_of_other_lengths_iv():
         nosplit.independence_test("x.npy", "y.npy")
 
 
-# -- what is found ---------------------------------------------------------------------------------
-
-
-def test_small_changes_are_found_in_files(never_whole):
-    """A spread of 1.03 at six standard errors, a correlation of .05 at seven, in sorted rows."""
-    rng = np.random.default_rng(0)
-    x = np.sort(1.03 * rng.normal(size=20_000))[:, None]
-    np.save("x.npy", x)
-    assert nosplit.goodness_of_fit_test("x.npy", lambda x: -x).pvalue <= 0.002
-    y = 0.05 * x + rng.normal(size=(20_000, 1))
-    np.save("y.npy", y)
-    assert nosplit.independence_test("x.npy", "y.npy").pvalue <= 0.002
-
-
-# -- profiles --------------------------------------------------------------------------------------
-
-
 def same_profile(one, two):
     np.testing.assert_array_equal(one.cells.features, two.cells.features)
     np.testing.assert_array_equal(one.cells.bins, two.cells.bins)
@@ -254,9 +201,6 @@ def test_profiles_of_tables_in_files_against_memory(policy, never_whole):
         nosplit.two_sample_test(found, "y.parquet")
 
 
-# -- what is looked at in part says so -------------------------------------------------------------
-
-
 def test_whatever_looks_at_some_rows_says_so(monkeypatch):
     monkeypatch.setattr(whole, "PILOT", 2000)
     rng = np.random.default_rng(0)
@@ -283,16 +227,3 @@ def test_whatever_looks_at_some_rows_says_so(monkeypatch):
     for res, args in ((fit, ("x.npy", model)), (both, ("x.npy", "y.npy"))):
         page = res.report(*args, path="page.html").read_text(encoding="utf-8")
         assert "2,000 of 5,000 rows, drawn at random" in page
-
-
-def test_commands_read_large_files_in_passes(never_whole, capsys):
-    from nosplit._old.cli import main
-
-    x, y = dependent(2000)
-    np.save("x.npy", x)
-    np.save("y.npy", y)
-    for command in (["gof", "x.npy"], ["independence", "x.npy", "y.npy"]):
-        with pytest.raises(SystemExit) as end:
-            main([*command, "--pairs", "sketch", "--budget", "0.01", "--json"])
-        assert end.value.code in (0, None)
-        assert '"pairs": "sketch"' in capsys.readouterr().out

@@ -13,7 +13,7 @@ import pytest
 
 import nosplit
 from nosplit import Exact, InputError
-from nosplit._old.data.files import csv, npy, parquet, whole
+from nosplit._old.data.files import csv, whole
 from nosplit._old.data.files.opening import open_source
 from nosplit._old.engines.files import side
 from nosplit.kernels import Gaussian, Laplace, Linear
@@ -51,9 +51,6 @@ def normal(n, p=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p))
 
 
-# -- whole files -----------------------------------------------------------------------------------
-
-
 def test_formats_hold_the_same_rows(tmp_path):
     values = normal(50)
     np.save("a.npy", values)
@@ -74,29 +71,6 @@ def test_formats_hold_the_same_rows(tmp_path):
         assert source.whole().equals(table(values)), path
 
 
-def test_paths_are_tested_as_what_they_hold():
-    x, y = table(normal(60)), table(normal(70, seed=1))
-    write("x.parquet", x)
-    write("y.parquet", y)
-    expected = nosplit.two_sample_test(x, y, kernels="paper2")
-    for paths in (("x.parquet", "y.parquet"), (Path("x.parquet"), Path("y.parquet"))):
-        found = nosplit.two_sample_test(*paths, kernels="paper2")
-        assert found.to_dict() == expected.to_dict()
-    assert found.how.encoding.names == ("a", "b", "c")
-    mixed = nosplit.two_sample_test("x.parquet", y, kernels="paper2")
-    assert mixed.to_dict() == expected.to_dict()
-
-
-def test_other_questions_take_paths():
-    chain, other = normal(80, 1), normal(80, 1, seed=1)
-    np.save("chain.npy", chain)
-    write("other.parquet", other)
-    found = nosplit.goodness_of_fit_test("chain.npy", lambda x: -x)
-    assert found.pvalue == nosplit.goodness_of_fit_test(chain, lambda x: -x).pvalue
-    found = nosplit.independence_test("chain.npy", "other.parquet")
-    assert found.pvalue == nosplit.independence_test(chain, other).pvalue
-
-
 def test_text_and_missing_values_in_csv():
     Path("x.csv").write_text("age,city,member\n31,Rome,true\n,Oslo,false\n57,NA,true\n")
     rows = open_source("x.csv").whole()
@@ -107,9 +81,6 @@ def test_text_and_missing_values_in_csv():
     }
     with pytest.raises(InputError, match="missing"):
         nosplit.two_sample_test("x.csv", "x.csv", nan_policy="raise")
-
-
-# -- batches ---------------------------------------------------------------------------------------
 
 
 def sources():
@@ -160,20 +131,6 @@ def test_only_the_wanted_columns_are_read():
     for rng in (None, np.random.default_rng(0)):
         batch = next(open_source("a.parquet").batches(50, ["c", "a"], rng))
         assert batch.column_names == ["c", "a"]
-
-
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("checksum", [False, True])
-def test_pages_tell_their_size(version, checksum):
-    options = {"data_page_version": version, "write_page_checksum": checksum}
-    options |= {"use_dictionary": False, "compression": "snappy", "max_rows_per_page": 300}
-    write("a.parquet", normal(2000, 2), group=1000, **options)
-    source = open_source("a.parquet")
-    page = source._page(source._groups()[0], source.names)
-    assert page.rows == 300
-    assert 0 <= page.bytes - 2 * (300 * (8 + 2) + parquet.BUFFER) <= 100
-    assert parquet._read_page(b"\x00\x01") == (parquet.PAGE, 0)
-    assert parquet._read_page(b"") == (parquet.PAGE, 0)
 
 
 # -- bad input -------------------------------------------------------------------------------------
@@ -311,16 +268,6 @@ def test_columns_without_values_iv(streamed):
     assert found.columns.names == ("a",)
 
 
-def test_constant_columns(streamed):
-    values = normal(2000, 2)
-    values[:, 1] = 7.0
-    write("x.parquet", values)
-    write("y.parquet", np.column_stack([normal(2000, 1, seed=1), values[:, 1]]))
-    assert not nosplit.two_sample_test("x.parquet", "y.parquet", **FEW).reject(0.01)
-    write("z.parquet", np.full((50, 2), 7.0))
-    assert "constant" in error("z.parquet") or "same" in error("z.parquet")
-
-
 @pytest.mark.parametrize("place", [5, 1700, 2999])
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("kernels", [None, [Gaussian(1.0)], [Linear()], "products"])
@@ -340,29 +287,6 @@ def test_infinite_values_in_one_pass_iv(streamed, place, value, kernels):
     assert "finite" in error("x.npy", "y.npy", kernels=kernels)
 
 
-def test_escape_codes_are_shown_not_obeyed(capsys, monkeypatch):
-    from nosplit._old.cli import main
-
-    name = "\x1b[31mred\x07"
-    write("x.parquet", pa.table({name: normal(40, 1)[:, 0], "b": ["one"] * 40}))
-    write("y.parquet", pa.table({name: normal(40, 1)[:, 0], "c": ["one"] * 40}))
-    write("z.parquet", pa.table({name: [1.0, None] * 20, "b": ["one"] * 40}))
-    for args in (
-        ["x.parquet", "y.parquet"],
-        ["x.parquet", "z.parquet"],
-        ["x.parquet", "x.parquet"],
-        ["x.parquet", "x.parquet", "--exclude", "b", "--json"],
-        ["x.parquet", "x.parquet", "--columns", "\x1b[31mblue"],
-        ["\x1b[31m.parquet", "x.parquet"],
-    ):
-        with pytest.raises(SystemExit):
-            main(["test", *args])
-        out, err = capsys.readouterr()
-        assert "\x1b" not in out + err
-        assert "\x07" not in out + err
-        assert out + err
-
-
 def test_rows_of_text_are_counted(monkeypatch):
     monkeypatch.setattr(csv, "BLOCK", 7)
     for text, rows in (
@@ -373,10 +297,3 @@ def test_rows_of_text_are_counted(monkeypatch):
     ):
         Path("x.csv").write_bytes(text.encode())
         assert open_source("x.csv").n_lines == rows
-
-
-def test_places_of_short_arrays():
-    np.save("a.npy", np.arange(5.0))
-    batches = open_source("a.npy").batches(2, None, np.random.default_rng(0))
-    assert sorted(np.concatenate(list(batches)).ravel()) == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert npy.PLACES > 5

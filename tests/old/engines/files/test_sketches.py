@@ -200,24 +200,6 @@ def test_text_with_quoted_line_ends_against_memory(large):
 # -- what is planned -------------------------------------------------------------------------------
 
 
-def test_plan_is_that_of_memory_and_budget_buys_frequencies(large):
-    n = 40_000
-    np.save("x.npy", normal(n, 2))
-    np.save("y.npy", normal(n, 2, seed=1))
-    options = Options.of(None, None, None, "raise")
-    counts = set()
-    for budget in (0.1, 0.35, 3.0):
-        files = (FileSide(open_source(f), options) for f in ("x.npy", "y.npy"))
-        asked = Asked(options, None, None, Sketch(), "auto", budget)
-        prepared = prepare_sketch(Sides(*files), asked, np.random.default_rng(0))
-        planned = nosplit.plan(n=n, p=2, budget=budget)
-        assert prepared.plan.pairing == planned.pairing
-        assert prepared.plan.nominal_seconds == planned.nominal_seconds
-        assert prepared.task.map.frequencies == planned.pairing.frequencies
-        counts.add(planned.pairing.frequencies)
-    assert counts == {16, 32, 64}
-
-
 def test_few_wide_rows_are_read_whole(large):
     np.save("x.npy", normal(60, 40))
     np.save("y.npy", normal(60, 40, seed=1))
@@ -276,9 +258,6 @@ def _saved(name, values):
     return name
 
 
-# -- order -----------------------------------------------------------------------------------------
-
-
 def pvalues(x, y, trials):
     found = []
     for seed in range(trials):
@@ -318,16 +297,6 @@ def test_order_does_not_matter(large, x, y):
     found = pvalues(x, y, trials=60)
     # P-values are multiples of 1/100: moved to the middle of their steps.
     assert stats.kstest(found - 0.005, "uniform").pvalue > 1e-4
-
-
-def test_a_small_difference_of_sorted_files_is_found(large):
-    x, y = rising(np.random.default_rng(0), 20_000), rising(np.random.default_rng(1), 20_000)
-    write("x.parquet", x, group=2000)
-    write("y.parquet", 1.05 * y, group=2000)
-    assert nosplit.two_sample_test("x.parquet", "y.parquet").pvalue <= 0.001
-
-
-# -- the paper's own pairs -------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::nosplit.NosplitWarning")

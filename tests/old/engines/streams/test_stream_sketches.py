@@ -19,7 +19,6 @@ from nosplit import (
     TwoSampleAccumulator,
 )
 from nosplit._old.engines.streams.sketches.cells import BlockSums
-from nosplit._old.sketch.cells import drawn_statistics, units_of
 from nosplit._old.sketch.swaps import Slots
 from nosplit.data.fit_encoding import fit_encoding
 from nosplit.errors import DroppedKernelWarning
@@ -196,9 +195,6 @@ def test_the_map_does_not_see_labels():
         assert np.array_equal(apart[0], np.where(swap, -1, 1)[:, None] * apart[1])
 
 
-# Ratios -----------------------------------------------------------------------------------------
-
-
 def test_slots_against_brute_force():
     """Labels are permuted inside groups; means over all draws are those of all labellings."""
     rng = np.random.default_rng(0)
@@ -221,23 +217,6 @@ def test_slots_against_brute_force():
         picks = [own[list(c)].sum(axis=0) for c in itertools.combinations(range(5), 2)]
         total += np.mean(np.square(picks), axis=0)
     np.testing.assert_allclose(swaps.mean_square(values), total, rtol=1e-9)
-
-
-def test_slots_have_the_spread_of_their_draws_against_theory():
-    x, y = samples(800, 2400)
-    blocks = fed(stream(ratio=(1, 3), pairs=Sketch(500, 8)), x, y)._state.blocks
-    drawn = drawn_statistics(
-        blocks.sketch, *blocks.cells, flips=3000, key=5, groups=len(blocks), workers=1
-    )
-    ratio = drawn.tau[1:].std(axis=0) / np.sqrt(np.diagonal(drawn.cov))
-    # Standard error of a standard deviation from 3,000 draws of a skewed law: below 3 %.
-    assert np.all(np.abs(ratio - 1) < 0.15)
-    assert np.all(np.abs(drawn.tau[1:].mean(axis=0)) < 5 * np.sqrt(np.diagonal(drawn.cov) / 3000))
-
-
-def test_ratio_of_one_is_swapped_by_signs():
-    blocks = fed(stream(), *samples(600, 600))._state.blocks
-    assert units_of(*blocks.cells, 9, 1, len(blocks))[0].paired
 
 
 # Merging ----------------------------------------------------------------------------------------
@@ -392,18 +371,6 @@ def test_empty_accumulators_can_be_added_to():
     assert both.result(n_resamples=19).how.encoding == (scales, scales)
 
 
-def test_an_empty_accumulator_like_another_is_saved(tmp_path):
-    """What has a map and no rows yet can be written, read back, and go on."""
-    x, y = samples(1200, 1200)
-    first = fed(stream(None), x[:600], y[:600])
-    empty = TwoSampleAccumulator.like(first)
-    empty.save(tmp_path / "state")
-    loaded = TwoSampleAccumulator.load(tmp_path / "state")
-    assert (loaded.n_used, loaded.kernels) == (0, first.kernels)
-    first += fed(loaded, x[600:], y[600:])
-    assert first.n_used == 2400
-
-
 def test_rows_on_different_scales_are_not_added_iv():
     """Rows that wait are on the scale of the encoding that was given."""
     small, large = (fit_encoding(table(50, 0).assign(age=table(50, 0).age * s)) for s in (1, 100))
@@ -416,9 +383,6 @@ def test_rows_on_different_scales_are_not_added_iv():
         empty = stream(None, encoding=small)
         empty += two  # nothing was scaled yet
         assert empty.encoding == large
-
-
-# Level and power --------------------------------------------------------------------------------
 
 
 def rejections(make, n, trials, ratio=(1, 1), cells=64):
@@ -459,13 +423,11 @@ def test_both_may_change_together():
     assert within(found, 60, 0.05, 1e-5)
 
 
-# Input ------------------------------------------------------------------------------------------
-
-
 def test_update_iv():
     acc = TwoSampleAccumulator()
     for x, y, message in (
         (np.zeros((2, 2)), np.zeros((2, 3)), "same number of columns"),
+        (np.zeros((2, 2, 2)), None, "3 dimensions"),
         (["a"], None, "`x` must hold real numbers"),
         (None, [np.inf], "`y` must be finite"),
         (None, [1e80], "below 1e"),

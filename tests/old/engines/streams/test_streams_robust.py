@@ -77,15 +77,3 @@ def test_observations_are_left_out_together():
     whole = IndependenceAccumulator(encodings=(encodings[0], None), unit_size=4)
     whole.update(x, v)
     np.testing.assert_allclose(whole._state.waiting[1][:, 0], v[1:])
-
-
-def test_omitted_rows_are_counted():
-    v = np.random.default_rng(0).normal(size=100)
-    x = frame("a", v, [3, 5])
-    fit = GoodnessOfFitAccumulator(
-        models.MultivariateNormal([0.0]), encoding=fit_encoding(x, nan_policy="omit", scale=False)
-    )
-    fit.update(x)
-    assert fit.counts()["n_omitted"] == 2
-    fit.update(frame("a", v[:2], [0, 1]))
-    assert fit.counts()["n_omitted"] == 4

@@ -13,7 +13,6 @@ from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.memory import ArraySide
 from nosplit._old.engines.sides import Sides
 from nosplit._old.engines.sketching.steps import prepare_sketch
-from nosplit._old.sketch.dealing import Deal
 from nosplit.core.pairings import Sketch
 from nosplit.data.options import Options
 from nosplit.errors import DeviceError
@@ -24,7 +23,6 @@ if not torch.cuda.is_available():
 
 from nosplit._old.engines.torch.pairs.values import tensor_kernel_values  # noqa: E402
 from nosplit._old.engines.torch.products import exact_product  # noqa: E402
-from nosplit._old.engines.torch.sketches.dealing import cells_of, rows_by_cell  # noqa: E402
 from nosplit._old.engines.torch.sketches.sides import MovedSide, TensorSide  # noqa: E402
 
 CUDA = torch.device("cuda")
@@ -37,13 +35,6 @@ def samples(n=600, m=None, p=3, seed=0, factor=1.3):
 
 def on_gpu(*arrays, kind=torch.float64):
     return [torch.from_numpy(a).to(CUDA, kind) for a in arrays]
-
-
-@pytest.mark.parametrize("deal", [Deal(900, 4, 200, 7), Deal(1_000_001, 9, 100_000, 3)])
-def test_rows_and_cells_against_numpy(deal):
-    assert np.array_equal(cells_of(deal, 13, 500, CUDA).cpu(), deal.cell_of(13, 500))
-    expected = deal.rows_at(np.arange(deal.n_dealt))
-    assert np.array_equal(rows_by_cell(deal, CUDA).cpu(), expected)
 
 
 # Relative accuracy of a product by theory: that of float32, or of two numbers rounded to the 11

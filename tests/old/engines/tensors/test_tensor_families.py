@@ -37,9 +37,6 @@ def alike(found, expected, tolerance=1e-5):
     np.testing.assert_allclose(found.selection.tau, expected.selection.tau, rtol=0.0, atol=size)
 
 
-# Goodness of fit --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "score",
@@ -88,8 +85,6 @@ def test_fit_of_tensors_iv():
     with pytest.raises(InputError, match=r"`x` must be finite, got nan at index \(7, 1\)"):
         goodness_of_fit_test(x, lambda x: -x, **SMALL)
 
-
-# Independence -----------------------------------------------------------------------------------
 
 COUPLED = {"pairs": Sketch(60, 8), "calibration": nosplit.Exact(99)}
 

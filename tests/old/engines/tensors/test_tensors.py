@@ -17,7 +17,6 @@ from nosplit._old.designs.asked import Asked
 from nosplit._old.engines.memory import ArraySide
 from nosplit._old.engines.sides import Sides
 from nosplit._old.engines.sketching.steps import prepare_sketch
-from nosplit._old.sketch.dealing import Deal
 from nosplit.core.pairings import Sketch
 from nosplit.data.options import Options
 from nosplit.errors import DeviceError, InputError
@@ -27,10 +26,7 @@ torch = pytest.importorskip("torch", reason="the torch extra is not installed")
 from nosplit._old.engines.torch.devices import running  # noqa: E402
 from nosplit._old.engines.torch.pairs import pooled  # noqa: E402
 from nosplit._old.engines.torch.pairs import units as pair_units  # noqa: E402
-from nosplit._old.engines.torch.pairs.spectral import sorted_tensor  # noqa: E402
-from nosplit._old.engines.torch.sketches.dealing import cells_of, rows_by_cell  # noqa: E402
 from nosplit._old.engines.torch.sketches.sides import MovedSide, TensorSide  # noqa: E402
-from nosplit.kernels import spectral  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -45,19 +41,6 @@ def tensors(*arrays, kind=torch.float64):
 
 
 # -- sketches ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "deal",
-    [
-        Deal(900, 4, 200, 7),
-        Deal(900, 4, 200, None),
-        Deal(70_001, 11, 6_000, 3),
-    ],
-)
-def test_rows_and_cells_against_numpy(deal):
-    assert np.array_equal(cells_of(deal, 13, 500, CPU), deal.cell_of(13, 500))
-    assert np.array_equal(rows_by_cell(deal, CPU), deal.rows_at(np.arange(deal.n_dealt)))
 
 
 def prepared(x, y, kernels=None, cells=100):
@@ -134,8 +117,6 @@ def test_tables_with_categories_are_sketched_on_a_device_against_numpy():
     )
 
 
-# -- pairs -------------------------------------------------------------------------------------
-
 CASES = {
     "complete": {"pairs": "complete"},
     "linear": {"pairs": "linear", "calibration": "asymptotic", "kernels": "paper2"},
@@ -202,14 +183,6 @@ def label_statistics(x, y, kernels):
         np.fill_diagonal(K, 0.0)
         found.append(weights @ K @ weights + spread / (N - 1) * K.sum())
     return np.array(found) / (2.0 * np.sqrt(N * (N - 1) / 2) * spread)
-
-
-def test_rows_are_sorted_against_numpy():
-    x = np.round(np.random.default_rng(0).normal(size=(200, 2)), 1)
-    rows, place = sorted_tensor(torch.from_numpy(x))
-    ordered, expected = spectral.sorted_rows(x)
-    assert np.array_equal(rows, ordered)
-    assert np.array_equal(place, expected)
 
 
 # -- types, devices and doors ------------------------------------------------------------------

@@ -83,7 +83,7 @@ def independence_of_files(
     )
     done = replace(done, outcome=done.outcome.noting(check_jointly(some[0].rows, some[1].rows)))
     result = done.result(INDEPENDENCE, x.n_rows, _names(done.encoding))
-    return result.done(columns=tuple(v.n_columns for v in some))
+    return result.done(n_columns=tuple(v.n_columns for v in some))
 
 
 def _names(encodings: Any) -> tuple[str, ...] | None:
