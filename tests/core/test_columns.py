@@ -16,10 +16,10 @@ N = 60
 
 
 def columns_of(rng):
-    """Numbers, numbers with ties, one value that half of the rows have, two values, a constant."""
+    """Numbers, three values, one value that half of the rows have, two values, a constant."""
     often = np.where(rng.random(N) < 0.5, 3.0, rng.normal(size=N))
     return np.column_stack(
-        [rng.normal(size=N), rng.integers(0, 9, N), often, rng.random(N) < 0.3, np.full(N, 2.0)]
+        [rng.normal(size=N), rng.integers(0, 3, N), often, rng.random(N) < 0.3, np.full(N, 2.0)]
     )
 
 

@@ -23,7 +23,7 @@ DESIGNS = {
     "a block of one label": labels([0, 1, 1, 1, 1], [0, 0, 0, 1, 1], 99, 0),
     "three labels": labels([0, 0, 1, 1, 2], np.zeros(5), 99, 0),
     "three labels, strata": labels([0, 2, 1, 0, 0, 1], [0, 0, 0, 1, 1, 1], 99, 0),
-    "states": states(3, 3, 99, 0),
+    "states": states(np.full(3, 3), 99, 0),
 }
 every_design = pytest.mark.parametrize("name", DESIGNS)
 
@@ -89,6 +89,12 @@ def test_all_permutations_are_listed_once(name):
     assert fewer.n_draws == len(weights_of(fewer)) == len(found) - 1
 
 
+def test_states_observe_the_first_atom_of_each_block():
+    exchange = states(np.full(3, 4), 99, 0)
+    assert exchange.label.reshape(3, 4).tolist() == [[0, 1, 1, 1]] * 3
+    assert exchange.block.reshape(3, 4).tolist() == [[i] * 4 for i in range(3)]
+
+
 @every_design
 def test_mean_and_covariance_of_weights(name):
     exchange, every = DESIGNS[name], all_weights(DESIGNS[name])
@@ -128,7 +134,7 @@ BIG = {
     "rarer last": lambda n, key: labels([0, 0, 1, 0, 1, 0, 1, 0], [0, 0, 0, 0, 0, 0, 1, 1], n, key),
     "even": lambda n, key: labels([0, 1, 0, 1, 1, 0, 1, 0], np.zeros(8), n, key),
     "three": lambda n, key: labels([0, 1, 2, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1, 1], n, key),
-    "states": lambda n, key: states(3, 4, n, key),
+    "states": lambda n, key: states(np.full(3, 4), n, key),
 }
 
 
@@ -163,8 +169,8 @@ def test_random_draws_are_uniform_over_all_permutations(name):
         (labels(np.arange(40) < 20, np.zeros(40), 9, 0), comb(40, 20) / 2),
         (labels(np.arange(41) < 20, np.zeros(41), 9, 0), comb(41, 20)),
         (labels(np.arange(50) < 25, np.zeros(50), 9, 0), inf),
-        (states(10, 3, 9, 0), 3**10),
-        (states(30, 3, 9, 0), inf),
+        (states(np.full(10, 3), 9, 0), 3**10),
+        (states(np.full(30, 3), 9, 0), inf),
     ],
 )
 def test_numbers_of_permutations(exchange, expected):

@@ -531,7 +531,6 @@ def test_scaled_goodness_of_fit_does_not_depend_on_units_against_theory(calibrat
             models.MultivariateNormal(np.zeros(2), np.diag(s**2)),
             scale=True,
             calibration=calibration,
-            pairs="linear",
         )
         for s in (np.ones(2), units)
     ]

@@ -54,12 +54,17 @@ def test_costs_grow_with_rows_and_columns():
 
 def test_what_gives_way_to_a_budget():
     """Exact kernels first, then frequencies, then bins; named kernels never."""
-    found = [effort(1000, p=10, budget=10.0**k) for k in np.arange(-5.0, 3.0, 0.1)]
+    found = [effort(1000, budget=10.0**k) for k in np.arange(-5.0, 3.0, 0.05)]
     frequencies, bins = [own.n_frequencies or 999 for own in found], [own.n_bins for own in found]
     assert list(dict.fromkeys(frequencies)) == [16, 32, 64, 999]
     assert list(dict.fromkeys(bins)) == [4, 8, 16, 32, 50]
     assert np.all(np.diff([own.seconds for own in found]) >= 0)
     assert frequencies[bins.index(50)] < 999
+    # A frequency costs as much as any other one, and so does a bin.
+    cost = {(own.n_frequencies, own.n_bins): own.seconds for own in found}
+    assert cost[64, 50] - cost[32, 50] == pytest.approx(2.0 * (cost[32, 50] - cost[16, 50]))
+    assert cost[64, 50] > 1.2 * cost[32, 50]
+    assert cost[16, 32] - cost[16, 16] == pytest.approx(4.0 * (cost[16, 8] - cost[16, 4]))
     named = effort(1000, p=10, recipe=NAMED, budget=1e-9)
     assert (named.n_frequencies, named.n_bins) == (0, None)
 

@@ -515,6 +515,13 @@ def test_pairs_of_two_variables_have_no_single_columns():
     ]
 
 
+def test_pairs_of_columns_that_do_not_differ_by_themselves():
+    columns = [column("a"), column("b", p=0.6), column("c", p=0.6)]
+    res = result_of(0.001, columns, pairs=[pair("a", "b"), pair("b", "c"), pair("a", "c", p=0.2)])
+    assert res.together() == (("b", "c"),)
+    assert res.pairs.differing() == (("a", "b"), ("b", "c"))
+
+
 def test_no_pair_of_two_variables():
     pairs = [pair("x0", "y", p=0.07)]
     lines = str(result_of(0.04, pairs=pairs, question=INDEPENDENCE)).splitlines()

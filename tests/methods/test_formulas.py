@@ -35,7 +35,7 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_laws_against_scipy(name):
     law, reference = LAWS[name]
-    x = np.array([-2.0, -0.7, 0.4, 1.0, 1.5, 2.6, 4.0])
+    x = np.array([-2.0, -0.7, 0.0, 0.4, 1.0, 1.5, 2.6, 4.0])
     np.testing.assert_allclose(law.pdf(x), reference.pdf(x), rtol=1e-12)
     np.testing.assert_allclose(
         [law.log_sf(v) for v in x], reference.logsf(x), rtol=1e-9, atol=1e-12
@@ -72,13 +72,13 @@ def test_a_selection_has_the_law_of_its_pvalue():
 
 @pytest.mark.parametrize("scale", [1.0, 1e5])
 def test_flips_by_counting(scale):
-    """Draws that agree to 1e-7 are ties; those that are 1e-5 apart are none (relative if large)."""
+    """Draws that agree to 1e-7 are ties, and at 1.5e-6 they are none (relative if large)."""
     rng, step = np.random.default_rng(0), 0.5 * scale
     level = rng.integers(-6, 7, 200)
     noise = 1e-7 * rng.uniform(-1, 1, 200)
     law = Flips(step * level * (1.0 + noise) + noise)
     for at in range(-7, 8):
-        share, near = np.mean(level >= at), 1e-5 * max(1.0, abs(step * at))
+        share, near = np.mean(level >= at), 1.5e-6 * max(1.0, abs(step * at))
         assert law.sf(step * at) == share
         assert law.sf(step * at + near) == np.mean(level >= at + 1)
         if share:
@@ -114,10 +114,10 @@ def test_rounding_is_no_part_of_a_solution():
 @pytest.mark.parametrize("shared", [True, False])
 def test_kinds_of_evidence_of_adaptive(shared):
     """OST's -log p, the largest and the mean of the statistics in standard deviations."""
-    tau = np.array([[2.0, 0.0, -1.0], [-1.0, 0.0, -3.0], [0.5, 0.0, 6.0]])
-    cov = np.array([[4.0, 0, 1.0], [0, 0, 0], [1.0, 0, 9.0]])
+    tau = np.array([[2.0, 0.0, -1.0], [-1.0, 0.0, -3.0], [0.5, 0.0, 6.0]]) / 10.0
+    cov = np.array([[4.0, 0, 1.0], [0, 0, 0], [1.0, 0, 9.0]]) / 100.0
     found = Adaptive().evidence(tau, cov if shared else np.stack([cov] * 3))
-    t = tau[:, [0, 2]] / [2.0, 3.0]
+    t = tau[:, [0, 2]] / [0.2, 0.3]
     learned = -OST()(tau[:, [0, 2]], cov[np.ix_([0, 2], [0, 2])]).log_pvalue
     np.testing.assert_allclose(found[0], [learned[0], 0.0, learned[2]], rtol=1e-12)
     np.testing.assert_allclose(found[1], t.max(axis=1))
@@ -125,7 +125,7 @@ def test_kinds_of_evidence_of_adaptive(shared):
     assert learned[1] > 0.0  # a combination without a positive statistic is no evidence
     assert Adaptive()(tau, cov).log_pvalue[0] == pytest.approx(-learned[0])
     lone = Adaptive().evidence(tau[:, :2], cov[:2, :2])
-    assert lone[1].tolist() == lone[2].tolist() == t[:, 0].tolist()
+    np.testing.assert_allclose(lone[1:], [t[:, 0]] * 2)
 
 
 def test_copies_of_copies_count_as_one():

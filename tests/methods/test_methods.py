@@ -282,9 +282,11 @@ def test_batch_is_many_single_calls(method):
     shared, each = method(tau[8:], cov[8]), method(tau, cov)
     for i in range(16):
         assert_same(shared, method(tau[8 + i], cov[8]), i)
-    for i in range(1, 24):
+    for i in range(24):
         assert_same(each, method(tau[i], cov[i]), i)
-        assert_same(method(tau[i - 1 : i + 1], cov[i - 1 : i + 1]), method(tau[i], cov[i]), -1)
+    rest = problems(np.random.default_rng(1), 2, 4, 3.0, "corner")
+    for i in range(2):
+        assert_same(method(*rest), method(rest[0][i], rest[1][i]), i)
     grid = method(tau.reshape(2, 3, 4, 4), cov.reshape(2, 3, 4, 4, 4))
     assert_same(grid, method(tau[17], cov[17]), (1, 1, 1))
     assert method(tau[:0], cov[0]).log_pvalue.shape == (0,)

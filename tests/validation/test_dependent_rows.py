@@ -8,7 +8,6 @@ from scipy.signal import lfilter
 
 import nosplit
 from nosplit import Exact, independence_test, mean_test, two_sample_test
-from nosplit._old.pairs.draws import Signs
 
 
 def series(rng, n, phi=0.9, p=1):
@@ -59,7 +58,7 @@ def test_rows_in_time_order_are_warned_of_by_the_result_alone(name):
 def test_the_check_changes_no_p_value(name, monkeypatch):
     x, y = (series(np.random.default_rng(seed), 300) for seed in (1, 2))
     found = TESTS[name](x, y).to_dict()
-    for where in ("api.two_sample", "api.means"):
+    for where in ("api.two_sample", "api._run", "api.means"):
         monkeypatch.setattr(f"nosplit.{where}.check_rows", lambda *_, **__: [])
     monkeypatch.setattr("nosplit.api.independence.check_jointly", lambda *_, **__: [])
     unchecked = TESTS[name](x, y).to_dict()
@@ -81,13 +80,3 @@ def test_who_names_groups_says_that_they_are_independent():
     x, y = (rng.normal(size=(20, 1))[group] + 0.1 * rng.normal(size=(200, 1)) for _ in range(2))
     assert warned(two_sample_test(x, y, calibration=Exact(99)))
     assert not warned(two_sample_test(x, y, groups=(group, group + 20), calibration=Exact(99)))
-
-
-def test_signs_of_blocks_against_their_definition():
-    signs = Signs(11, 99, np.random.default_rng(0), block=3)
-    every = signs.columns(range(11))
-    assert signs.n_signs == 3  # the last two units go with the third block
-    assert np.array_equal(every, every[:, [0, 0, 0, 3, 3, 3, 6, 6, 6, 6, 6]])
-    assert (len(every), len(np.unique(every, axis=0))) == (4, 4)
-    assert np.array_equal(signs.columns(range(9, 13)), every[:, [9, 10, 0, 1]])
-    assert np.array_equal(signs.of(range(4, 11)).columns(range(0, 7, 2)), every[:, [4, 6, 8, 10]])

@@ -330,7 +330,8 @@ def test_almost_csv_is_an_input_error_or_numbers(tmp_path_factory, text):
 def test_progress_on_a_terminal_only(files):
     """Standard error is a terminal: a bar there, and nothing but the result on standard output."""
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "nosplit", "gof", "ref.npy", "--json"]
+    np.save("many.npy", np.random.default_rng(0).normal(size=(2, 60_000, 2)).reshape(-1, 2))
+    command = [sys.executable, "-m", "nosplit", "test", "many.npy", "many.npy", "--json"]
     env = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=env, check=True)
     os.close(theirs)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nosplit._old.inference.calibrating.ranking import Joining, hedged, rank_draws
-from nosplit._old.pairs.draws import Signs, signed_sums
+from nosplit._old.pairs.draws import Signs
+from nosplit.core.gram import signed_sums
 from nosplit.methods import OST, Split, Wald
 from nosplit.methods.laws import Flips
 
@@ -50,8 +51,8 @@ def test_triangles_are_summed_as_squares_are(n):
     rng = np.random.default_rng(n)
     signs = Signs(n, 40, rng).columns(range(n))
     values = np.triu(rng.normal(size=(n, n)), 1)
-    sums = signed_sums(signs, values, signs, upper=True)
-    np.testing.assert_array_equal(sums, signed_sums(signs, values, signs))
+    (sums,) = signed_sums(signs, values, [signs], upper=True)
+    np.testing.assert_array_equal(sums, signed_sums(signs, values, [signs])[0])
     plain = np.einsum("fi,ij,fj->f", signs, values, signs)
     np.testing.assert_allclose(sums, plain, atol=np.abs(values).max() * n**2 * n / 2**24)
 

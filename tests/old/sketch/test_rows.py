@@ -7,7 +7,7 @@ import pytest
 
 from _reference import at_most, within
 from nosplit import Exact, InputError, two_sample_test
-from nosplit._old.families.pooled import Pooled, label_draws
+from nosplit._old.families.pooled import label_draws
 from nosplit._old.sketch import rows as rows_module
 from nosplit._old.sketch.bins import fit_pooled
 from nosplit._old.sketch.rows import places_of
@@ -44,7 +44,11 @@ def test_permuted_kernels_against_brute_force():
     rng = np.random.default_rng(0)
     rows, kernels = rng.normal(size=(60, 3)) + 1e4, (Gaussian(1.0), Linear())
     weights = label_draws(25, 35, 30, rng)
-    tau, cov = Pooled(rows, Bank(kernels)).under(weights, 1)
+    torch = pytest.importorskip("torch")
+    from nosplit._old.engines.torch.pairs.pooled import TensorPooled
+
+    pooled = TensorPooled(torch.from_numpy(rows), Bank(kernels))
+    tau, cov = pooled.under(torch.from_numpy(weights))
     centred = rows - rows.mean(axis=0)
     share = 25 / 60
     spread = share * (1 - share)
@@ -55,7 +59,7 @@ def test_permuted_kernels_against_brute_force():
         values += spread / 59 * K.sum()
         scale = 2 * np.sqrt(60 * 59 / 2) * spread
         np.testing.assert_allclose(tau[:, u], values / scale, atol=2e-4 * np.sqrt(cov[u, u]))
-    many = Pooled(rows, Bank(kernels)).under(label_draws(25, 35, 3000, rng), 1)[0]
+    many = pooled.under(torch.from_numpy(label_draws(25, 35, 3000, rng)))[0]
     # Standard error of a standard deviation from 3,000 draws of a skewed law: about 3 %.
     assert np.all(np.abs(many.std(axis=0) / np.sqrt(np.diagonal(cov)) - 1) < 0.15)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nosplit._checks import new_key
 from nosplit._old.designs.cells import MOST_PLACES, CellRows, Places, deal_units, sums_of_places
@@ -16,7 +15,7 @@ from nosplit._old.inference.calibrating.evidence import column_evidence
 from nosplit._old.inference.outcome import Outcome, Tested
 from nosplit._old.inference.planning.plan import Plan
 from nosplit._old.inference.statistics import one_labelling, test_draws
-from nosplit._old.pairs.statistics import DrawnStatistics, Seen
+from nosplit._old.pairs.statistics import DrawnStatistics
 from nosplit._old.sketch.cells import Means, View, sketch_statistics
 from nosplit._old.sketch.dealing import pilot_size
 from nosplit._old.sketch.maps import fit_map
@@ -25,13 +24,10 @@ from nosplit._types import Array, Index
 from nosplit.backend.threads import one_blas_thread
 from nosplit.core.pairings import Sketch
 from nosplit.data.encoding import Encoding
-from nosplit.errors import InputError
 from nosplit.families.design import Design
 from nosplit.kernels import Kernel
-from nosplit.kernels.bank import Bank
-from nosplit.kernels.eigenbases import SCALE_ROWS
-from nosplit.kernels.recipes import Recipe, check_own_kernel
-from nosplit.methods import Adaptive, Method
+from nosplit.kernels.recipes import Recipe
+from nosplit.methods import Method
 
 __all__ = ["UnitRows", "test_design", "test_samples"]
 
@@ -52,22 +48,15 @@ class UnitRows(CellRows, Protocol):
         """Rows of given numbers, ascending, in memory."""
         ...
 
-    def spread(self, most: int) -> Array:
-        """Pick so many rows all over, in an order that says nothing of labels, in memory."""
-        ...
 
-    def statistics(self, bank: Bank, draws: Any, weights: NDArray[Any]) -> tuple[Array, Array]:
-        """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
-        ...
+@runtime_checkable
+class ExactRows(Protocol):
+    """Rows whose units are compared one by one, too: those on a device."""
 
-    def look(
-        self,
-        draws: Any,
-        weights: NDArray[Any],
-        categorical: Sequence[int],
-        owners: Sequence[int] | None,
-    ) -> Seen:
-        """Statistics of columns and flattened spectra under draws."""
+    def complete(
+        self, recipe: Recipe, encoding: Encoding | None, draws: BlockDraws, method: Method | None
+    ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
+        """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
         ...
 
 
@@ -128,9 +117,10 @@ def test_design(
             compared, draws, places, plan.pairing, rng, means=design.means
         )
     else:
+        assert isinstance(rows, ExactRows)
         left_over = 0
         draws = BlockDraws(design.starts, design.counts[:, 0], plan.n_resamples, new_key(rng))
-        drawn, kernels = _complete(compared, draws, method)
+        drawn, kernels = rows.complete(recipe, encoding, draws, method)
     if draws.relabellings <= 1.0:
         outcome = one_labelling(drawn, method, plan.pairs)
     else:
@@ -174,33 +164,6 @@ def _ranked_design(
     if not recipe.default and drawn.columns is not None:
         return replace(outcome, columns=column_evidence(drawn.columns))
     return outcome
-
-
-def _complete(
-    compared: _Compared, draws: BlockDraws, method: Method | None
-) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
-    """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
-    rows, recipe = compared.rows, compared.recipe
-    kernels = _pooled_kernels(recipe, rows.spread(SCALE_ROWS))
-    weights = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
-    tau, cov = rows.statistics(Bank(kernels), draws, weights)
-    N = draws.n_units
-    drawn = DrawnStatistics(tau, (cov + cov.T) / 2.0, N, N * (N - 1) // 2)
-    if not recipe.default or not isinstance(method or Adaptive(), Adaptive):
-        return drawn, kernels
-    seen = rows.look(draws, weights, compared.categorical, compared.owners)
-    return DrawnStatistics(drawn.tau, drawn.cov, N, drawn.n_pairs, *seen), kernels
-
-
-def _pooled_kernels(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
-    """Kernels with bandwidths from some of the pooled rows."""
-    try:
-        kernels = recipe.of_rare(some).fit(some)
-    except InputError as error:  # what is wrong with the rows is said of the samples
-        raise InputError(str(error).replace("`rows`", "the samples")) from None
-    for kernel in kernels:
-        check_own_kernel(kernel, some[:2], some[:4])
-    return kernels
 
 
 def _sums_in_places(

@@ -75,10 +75,6 @@ class DesignedSamples(Protocol):
         """Warn if neighbouring rows, about the mean of their stratum, are alike."""
         ...
 
-    def block_length(self) -> int | None:
-        """Return the rows of a block that is longer than the dependence; None if there is none."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class _InMemory(Samples):
@@ -154,6 +150,7 @@ def designed_test(
     n, m, p = data.shape
     caveats: list[Caveat] = []
     if labels.series is not False:
+        assert isinstance(data, _InMemory)  # elsewhere it is refused
         length = data.block_length() if labels.series is True else labels.series
         design = series_design((n, m), length)
     else:

@@ -8,20 +8,16 @@ different rows, less its mean over all draws.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import combinations
 from math import comb
-from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nosplit._old.pairs.draws import signed_sums
 from nosplit._types import Array
-from nosplit.backend.threads import n_workers, one_blas_thread
 from nosplit.kernels.bank import Bank
 
 __all__ = ["Pooled", "label_draws", "labelled_statistics", "relabellings", "relabels"]
@@ -84,50 +80,6 @@ class Pooled:
     rows: NDArray[Any]
     bank: Bank
 
-    @property
-    def n_pairs(self) -> int:
-        """Pairs of rows."""
-        return len(self.rows) * (len(self.rows) - 1) // 2
-
-    @np.errstate(over="ignore", invalid="ignore")  # found in the total
-    def under(
-        self, weights: NDArray[np.float32], workers: int | None = None
-    ) -> tuple[Array, Array]:
-        """Statistics under every draw, (F, d), and their covariance matrix, (d, d).
-
-        `weights` are 1 for rows called x and 0 for others, (F, N).
-        """
-        N = len(self.rows)
-        cuts = [range(i, min(i + TILE, N)) for i in range(0, N, TILE)]
-        tiles = [(a, b) for i, a in enumerate(cuts) for b in cuts[i:]]
-        # Kernels less a constant, which changes no statistic: less is lost to rounding.
-        level = self.kernel_values(cuts[0], cuts[-1]).mean(axis=(1, 2))
-
-        def part(tile: tuple[range, range]) -> _Sums:
-            with np.errstate(over="ignore", invalid="ignore"):  # found in the total
-                return self._part(tile[0], tile[1], weights, level)
-
-        with one_blas_thread(), ThreadPoolExecutor(n_workers(workers)) as pool:
-            total = reduce(add, pool.map(part, tiles))
-        share = float(weights[0].sum()) / N
-        weighted = weights @ total.rows
-        return labelled_statistics(total.values, weighted, total.rows, total.products, share)
-
-    def _part(self, a: range, b: range, weights: NDArray[np.float32], level: Array) -> _Sums:
-        """Sums of a tile; one that is not on the diagonal stands for its mirror image, too."""
-        K = self.kernel_values(a, b) - level[:, None, None]
-        twice = 2.0 if a != b else 1.0
-        if a == b:
-            K[:, np.arange(len(a)), np.arange(len(a))] = 0.0
-        left, right = (np.ascontiguousarray(weights[:, u.start : u.stop]) for u in (a, b))
-        values = np.stack([signed_sums(left, H, right) for H in K], axis=1)
-        rows = np.zeros((len(self.rows), len(K)))
-        rows[a.start : a.stop] += K.sum(axis=2).T
-        if a != b:
-            rows[b.start : b.stop] += K.sum(axis=1).T
-        flat = K.reshape(len(K), -1)
-        return _Sums(twice * values, rows, twice * (flat @ flat.T))
-
     def kernel_values(self, a: range, b: range) -> Array:
         """Kernel values of all rows of a with all rows of b, (d, A, B)."""
         left, right = self.rows[a.start : a.stop], self.rows[b.start : b.stop]
@@ -174,17 +126,3 @@ def labelled_statistics(
     products = products - 2.0 / N * (rows.T @ rows)
     products = products + np.outer(whole, whole) / N**2
     return found / (2.0 * np.sqrt(m) * spread), (products + products.T) / (4.0 * m)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Sums over tiles: of values under every draw, of rows, of products of kernels."""
-
-    values: Array
-    rows: Array
-    products: Array
-
-    def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(
-            self.values + other.values, self.rows + other.rows, self.products + other.products
-        )

@@ -10,16 +10,18 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nosplit._checks import new_key
 from nosplit._types import Array, Index
+from nosplit.core.gram import signed_sums
 from nosplit.core.moments import Moments, column_moments
 from nosplit.core.order import unwrapped
 from nosplit.core.pairings import Aligned, Band, Job, Tile
+from nosplit.families.paired import Paired
 
 __all__ = [
     "BLOCK",
@@ -29,11 +31,11 @@ __all__ = [
     "Part",
     "SignDraws",
     "Signs",
+    "SwappedPairs",
     "block_columns",
     "generator",
     "picked_patterns",
     "signed_part",
-    "signed_sums",
 ]
 
 # Cells of both samples of a sketch together. And how many times as many units as labels of one kind
@@ -41,9 +43,7 @@ __all__ = [
 # the time of one.
 MOST_DEALT, FEW_LABELS = 4000, 10
 BLOCK = 128  # units drawn at once
-EXACT = 1 << 24  # integers up to here are exact in float32
 SMALLEST_TILE = 32  # units in a tile of a band
-STRIP = 64  # columns of a triangle that are multiplied at once
 _KEPT = 48  # blocks kept for the next tile
 FEW_PATTERNS = 20  # times the draws: with fewer patterns than that, none is drawn twice
 
@@ -127,21 +127,18 @@ class Signs:
         Number of random draws besides the observed one.
     rng : Generator
         Source of the key.
-    block : int
-        Units that follow one another and share a sign; those left over share that of the last.
     """
 
     n_units: int
     flips: int
     rng: np.random.Generator
-    block: int = 1
     exhaustive: bool = field(init=False)
     units: range = field(init=False)
     key: int | None = field(init=False)
     _block: Callable[[int], NDArray[np.float32]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        free = self.n_signs - 1
+        free = self.n_units - 1
         numbers = picked_patterns(2**free, self.flips, self.rng) if free < 63 else None
         exhaustive = numbers is not None and len(numbers) == 2**free
         key = new_key(self.rng)
@@ -155,18 +152,13 @@ class Signs:
         object.__setattr__(self, "_block", lru_cache(_KEPT)(draw))
 
     @property
-    def n_signs(self) -> int:
-        """Signs that are drawn: one for each block."""
-        return max(1, self.n_units // self.block)
-
-    @property
     def relabellings(self) -> float:
         """Patterns that may differ in their statistics."""
-        return 2.0 ** min(self.n_signs - 1, 1000)
+        return 2.0 ** min(self.n_units - 1, 1000)
 
     def _patterns(self, numbers: Index) -> NDArray[np.float32]:
         """The sign patterns of these numbers; that of 0 is +1 throughout."""
-        bits = numbers[:, None] >> np.arange(self.n_signs)
+        bits = numbers[:, None] >> np.arange(self.n_units)
         return (1 - 2 * (bits & 1)).astype(np.float32)
 
     def _random(self, key: int, block: int) -> NDArray[np.float32]:
@@ -181,12 +173,7 @@ class Signs:
 
     def columns(self, units: range) -> NDArray[np.float32]:
         """Signs of the given units, (F, T)."""
-        if self.block == 1:
-            return block_columns(self._block, units, self.units)
-        every = range(self.n_signs)
-        places = self.units.start + np.array(units) % len(self.units)
-        run = np.minimum(places // self.block, self.n_signs - 1)
-        return block_columns(self._block, every, every)[:, run]
+        return block_columns(self._block, units, self.units)
 
     def of(self, units: range) -> Signs:
         """The same draws, for some of the units."""
@@ -234,55 +221,16 @@ def _signed_tile(values: Array, job: Tile, signs: Signs) -> Part:
     Ea = signs.columns(job.a)
     Eb = Ea if once else signs.columns(job.b)
     values = np.triu(values, 1) if once else values
-    sums = np.stack([signed_sums(Ea, H, Eb, upper=once) for H in values], axis=1)
+    sums = np.stack([signed_sums(Ea, H, [Eb], upper=once)[0] for H in values], axis=1)
     return Part(moments, sums, moments.n * moments.second_moment)
-
-
-def signed_sums(
-    Ea: NDArray[np.float32], H: Array, Eb: NDArray[np.float32], *, upper: bool = False
-) -> Array:
-    """Sums of ε_a ε_b h(a, b) of a tile under each draw, for weights ε that are 0, 1 or -1.
-
-    Values are rounded to whole steps so large that their sums are exact in float32, at three times
-    the speed: no draw changes the rounding, and draws that tie, tie exactly. Of an `upper` triangle
-    most of what is below the diagonal is not multiplied.
-    """
-    step = np.abs(H).max() * (len(H) / EXACT)
-    step = step if step > np.finfo(np.float64).tiny else 1.0
-    whole, width = np.rint(H / step).astype(np.float32), H.shape[1]
-    halves = np.empty((len(Ea), width), np.float32)
-    strip = STRIP if upper else max(width, 1)
-    for start in range(0, width, strip):
-        end = min(start + strip, width)
-        above = end if upper else len(H)
-        np.matmul(Ea[:, :above], whole[:above, start:end], out=halves[:, start:end])
-    halves *= Eb
-    return step * np.asarray(halves.sum(axis=1, dtype=np.float64))
-
-
-class Signable(Protocol):
-    """Units whose values change sign with them."""
-
-    def part(self, units: range) -> Signable:
-        """Some of the units, as units of their own."""
-        ...
-
-    def values(self, job: Job) -> Array:
-        """Values h of the pairs of a job."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class SignDraws:
     """Random signs of units: what swapping x and y does to two-sample units of one row each."""
 
-    units: Signable
+    units: SwappedPairs
     signs: Signs
-
-    @property
-    def exhaustive(self) -> bool:
-        """Whether all patterns are used."""
-        return self.signs.exhaustive
 
     @property
     def relabellings(self) -> float:
@@ -296,3 +244,12 @@ class SignDraws:
     def part(self, job: Job) -> Part:
         """Sums of the signed values over the pairs of a job, for all draws."""
         return signed_part(self.units.values(job), job, self.signs)
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedPairs(Paired):
+    """Two-sample units under random swaps of x and y, which change the sign of their Ψ."""
+
+    def draws(self, flips: int, rng: np.random.Generator) -> SignDraws:
+        """Random swaps of x and y inside units."""
+        return SignDraws(self, Signs(self.n_units, flips, rng))

@@ -55,11 +55,6 @@ class Draws(Protocol):
     """Random draws for exact calibration, tied to their units."""
 
     @property
-    def exhaustive(self) -> bool:
-        """Whether these are all the draws there could be."""
-        ...
-
-    @property
     def relabellings(self) -> float:
         """Count the permutations that may differ in their statistics."""
         ...

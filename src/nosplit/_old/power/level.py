@@ -13,11 +13,11 @@ from nosplit._checks import Seed, check_alpha, check_flags, check_int, check_rng
 from nosplit._old.data.files.whole import n_rows_in
 from nosplit._old.data.samples import in_hand, read_samples
 from nosplit._old.designs.asked import DesignLabels, leaving_out
-from nosplit._old.families.two_sample import fitted_units
 from nosplit._old.inference.planning.choice import choose
 from nosplit._old.inference.planning.costs import sizes_of
 from nosplit._old.inference.planning.limits import as_method, settle
 from nosplit._old.inference.planning.plan import Plan
+from nosplit._old.pairs.draws import SwappedPairs
 from nosplit._old.pairs.loop import accumulate_draws
 from nosplit._old.power.nulls import null_of, swapped_pairs
 from nosplit._types import Array
@@ -26,6 +26,7 @@ from nosplit.api.two_sample import two_sample_test
 from nosplit.core.pairings import Pairing
 from nosplit.data.options import Options, by_policy
 from nosplit.data.samples import Samples
+from nosplit.families.paired import paired_units
 from nosplit.inference.calibrations import ASYMPTOTIC, Exact
 from nosplit.kernels.recipes import Kernels, Recipe
 from nosplit.methods import Method, Split
@@ -245,7 +246,7 @@ def _by_signs(
     workers: int | None,
 ) -> Array:
     """p-values of the closed form for one split under random swaps inside its units."""
-    units = fitted_units(x, y, recipe)
+    units = SwappedPairs(**vars(paired_units(x, y, recipe)))
     draws = units.draws(SIGNS_PER_SPLIT, rng)
     part = accumulate_draws(units, how.pairing, draws, workers=workers)
     n = part.moments.n

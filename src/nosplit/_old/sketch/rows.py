@@ -25,7 +25,7 @@ from nosplit._old.sketch.cells import column_draws, covariance, look, mapped, me
 from nosplit._old.sketch.columns.distances import distance_axes, distances_of
 from nosplit._old.sketch.columns.waves import wave_lenses, waves_of_ranks
 from nosplit._old.sketch.lenses import ColumnView, in_steps, lenses_of_bins, of_lenses
-from nosplit._old.sketch.swaps import DRAWS, CellDraws, Swaps
+from nosplit._old.sketch.swaps import DRAWS, Swaps
 from nosplit._old.sketch.units import Array32, CellUnits, Lens, exact_units, lenses_in_turn
 from nosplit._types import Array, Index
 from nosplit.backend.threads import n_workers, one_blas_thread
@@ -33,14 +33,11 @@ from nosplit.kernels.eigenbases import default_eigenbases
 from nosplit.kernels.orders import sorted_rows
 
 __all__ = [
-    "KnownDraws",
-    "RowDraws",
     "column_counts",
     "column_groups",
     "column_views",
     "live_statistics",
     "look_at_rows",
-    "look_under",
     "pair_view",
     "places_of",
 ]
@@ -83,17 +80,6 @@ def look_at_rows(
     swaps = Swaps(len(x), len(y), len(weights) - 1, 0, labels=weights.shape[1] > len(x))
     draws = RowDraws(swaps, weights.astype(np.float32), workers)
     pooled = np.concatenate([x, y]).astype(np.float64)
-    return look_under(draws, pooled, categorical=categorical, owners=owners)
-
-
-def look_under(
-    draws: KnownDraws,
-    pooled: Array,
-    *,
-    categorical: Sequence[int] = (),
-    owners: Sequence[int] | None = None,
-) -> Seen:
-    """Look at columns and flattened spectra of pooled rows under draws of any kind."""
     p = pooled.shape[1]
     names = range(p) if owners is None else owners
     with one_blas_thread():
@@ -108,32 +94,27 @@ def look_under(
 
 
 @dataclass(frozen=True, eq=False)
-class KnownDraws:
-    """Draws that are known, and what is seen under them.
+class RowDraws:
+    """Swaps of rows of two samples, or labels of all of them; and what is seen under them.
 
     Attributes
     ----------
-    swaps : CellDraws
-        What draws do with units.
+    swaps : Swaps
+        What draws do with rows.
     weights : array
         The weights of all units under each of them.
     workers : int or None
         Threads; all cores by default.
     """
 
-    swaps: CellDraws
+    swaps: Swaps
     weights: NDArray[Any]
     workers: int | None
 
     def units(self, values: Array) -> CellUnits:
-        """Numbers of rows as numbers of units, in whole steps."""
-        raise NotImplementedError
-
-    def counted(
-        self, bins: Sequence[ColumnBins], places: NDArray[np.uint8]
-    ) -> tuple[CellUnits, Array, Index]:
-        """Counts of units in the bins of columns; pooled ones; where the bins of each begin."""
-        raise NotImplementedError
+        """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
+        n = self.swaps.n_x
+        return exact_units(values[:n] - values[n:] if self.swaps.paired else values)
 
     def see(self, units: CellUnits, lenses: Sequence[Lens]) -> Array:
         """Squared lengths of sums less their means, under all draws, (F, statistics)."""
@@ -147,29 +128,10 @@ class KnownDraws:
         return np.concatenate(mapped(part, chunks, n_workers(self.workers)))
 
 
-@dataclass(frozen=True, eq=False)
-class RowDraws(KnownDraws):
-    """Swaps of rows of two samples, or labels of all of them."""
-
-    swaps: Swaps
-
-    def units(self, values: Array) -> CellUnits:
-        """Differences of rows, or all rows, in whole steps whose sums are exact in float32."""
-        n = self.swaps.n_x
-        return exact_units(values[:n] - values[n:] if self.swaps.paired else values)
-
-    def counted(
-        self, bins: Sequence[ColumnBins], places: NDArray[np.uint8]
-    ) -> tuple[CellUnits, Array, Index]:
-        """Counts of units in the bins of columns; pooled ones; where the bins of each begin."""
-        counts, pooled, starts = column_counts(self.swaps, bins, places)
-        return CellUnits(counts, np.ones(counts.shape[1])), pooled, starts
-
-
 # -- flattened spectra -------------------------------------------------------------------------
 
 
-def _spectral_statistics(draws: KnownDraws, pooled: Array) -> tuple[Array, Array]:
+def _spectral_statistics(draws: RowDraws, pooled: Array) -> tuple[Array, Array]:
     """Statistics of kernels with flattened spectra, and their covariance matrix."""
     if not pooled.shape[1]:
         return NOTHING
@@ -220,7 +182,7 @@ def _places_in(bins: ColumnBins, values: Array) -> NDArray[np.intp]:
 
 
 def _column_statistics(
-    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+    draws: RowDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws:
     views = column_views(draws, bins, places, names)
     parts = [column_draws(draws.swaps, v, draws.see(v.units, v.lenses)) for v in views]
@@ -239,13 +201,14 @@ def column_groups(bins: Sequence[ColumnBins], most: int) -> Iterator[range]:
 
 
 def column_views(
-    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+    draws: RowDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> Iterator[ColumnView]:
     """Counts of all units in the bins of columns, and lenses on them: some columns at a time."""
     for group in column_groups(bins, GROUP):
-        units, pooled, starts = draws.counted(
-            [bins[j] for j in group], places[:, group.start : group.stop]
+        counts, pooled, starts = column_counts(
+            draws.swaps, [bins[j] for j in group], places[:, group.start : group.stop]
         )
+        units = CellUnits(counts, np.ones(counts.shape[1]))
         lenses, which = [], []
         for j, start in zip(group, starts, strict=True):
             where = slice(int(start), int(start) + len(bins[j]))
@@ -278,7 +241,7 @@ def column_counts(
 
 
 def _pair_statistics(
-    draws: KnownDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
+    draws: RowDraws, bins: Sequence[ColumnBins], places: NDArray[np.uint8], names: Sequence[int]
 ) -> ColumnDraws | None:
     """Look at pairs of columns that do not belong together: of numbers, at several scales.
 
@@ -300,7 +263,7 @@ def _pair_statistics(
 
 
 def pair_view(
-    draws: KnownDraws,
+    draws: RowDraws,
     bins: Sequence[ColumnBins],
     places: NDArray[np.uint8],
     both: Sequence[tuple[int, int]],
@@ -312,7 +275,7 @@ def pair_view(
 
 
 def _pair_products(
-    draws: KnownDraws, scores: Array, places: NDArray[np.uint8], both: Sequence[tuple[int, int]]
+    draws: RowDraws, scores: Array, places: NDArray[np.uint8], both: Sequence[tuple[int, int]]
 ) -> CellUnits:
     """Products of all scores of bins, (p, bins, J), of one column with all of another."""
     own = np.stack([scores[j][at] for j, at in enumerate(places.T)], axis=1)
@@ -323,7 +286,7 @@ def _pair_products(
 # -- distances from the middle -----------------------------------------------------------------
 
 
-def _distance_statistics(draws: KnownDraws, rows: Array) -> Array | None:
+def _distance_statistics(draws: RowDraws, rows: Array) -> Array | None:
     """Look at how far rows lie from the middle; None if no two columns tell."""
     distances = distances_of(rows)
     if distances is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from nosplit._old.designs.asked import Asked
 from nosplit._old.designs.draws import BlockDraws
@@ -30,19 +29,23 @@ from nosplit._old.engines.torch.sketches.maps import DeviceMap
 from nosplit._old.engines.torch.sketches.sides import check_finite_tensor
 from nosplit._old.engines.torch.sketches.sums import ByCell, DeviceSums
 from nosplit._old.engines.torch.two_sample import Placed
-from nosplit._old.pairs.statistics import Seen
+from nosplit._old.pairs.statistics import DrawnStatistics
 from nosplit._old.sketch.cells import Means, View
 from nosplit._old.sketch.maps import SketchMap
 from nosplit._old.sketch.sums import CellSums
 from nosplit._old.sketch.swaps import CellDraws
 from nosplit._types import Array, Index
+from nosplit.data.encoding import Encoding
 from nosplit.data.options import Options
-from nosplit.data.series import about_strata, block_length, check_rows, checked_rows
-from nosplit.errors import Caveat
+from nosplit.data.series import about_strata, check_rows, checked_rows
+from nosplit.errors import Caveat, InputError
 from nosplit.families.design import Design
 from nosplit.inference.result import TestResult
+from nosplit.kernels import Kernel
 from nosplit.kernels.bank import Bank
-from nosplit.kernels.eigenbases import spread_out
+from nosplit.kernels.eigenbases import SCALE_ROWS, spread_out
+from nosplit.kernels.recipes import Recipe, check_own_kernel
+from nosplit.methods import Adaptive, Method
 
 __all__ = ["TensorsInUnits", "designed_tensors"]
 
@@ -78,9 +81,6 @@ class _Designed(Placed):
             *(about_strata(own, codes[checked_rows(len(codes))]) for own, codes in parts)
         )
 
-    def block_length(self) -> int | None:
-        return block_length(*(as_array(rows) for rows in self._finite()))
-
     def _finite(self) -> tuple[torch.Tensor, torch.Tensor]:
         for rows, name in zip(self.rows, "xy", strict=True):
             check_finite_tensor(rows, name)
@@ -107,30 +107,33 @@ class TensorsInUnits:
         """Rows of given numbers, in memory."""
         return as_array(self.rows[tensor_on(rows, self.rows.device)]).astype(np.float64)
 
-    def spread(self, most: int) -> Array:
+    def complete(
+        self, recipe: Recipe, encoding: Encoding | None, draws: BlockDraws, method: Method | None
+    ) -> tuple[DrawnStatistics, tuple[Kernel, ...]]:
+        """Exact kernels on all pairs of units, and what columns and flattened spectra show."""
+        device, N = self.rows.device, draws.n_units
+        kernels = _pooled_kernels(recipe, self._spread(SCALE_ROWS))
+        drawn = np.concatenate([draws.weights(*chunk) for chunk in draws.chunks()])
+        weights = tensor_on(drawn.astype(np.int8), device)
+        blocks = TensorBlocks(draws, self.unit, device)
+        K = tensor_gram(self.rows.to(precision(self.rows)), Bank(kernels), self.unit)
+        tau, cov = block_statistics(K, blocks, weights)
+        cov, m = (cov + cov.T) / 2.0, N * (N - 1) // 2
+        if not recipe.default or not isinstance(method or Adaptive(), Adaptive):
+            return DrawnStatistics(tau, cov, N, m), kernels
+        seen = look_under_draws(
+            Looks(blocks, weights),
+            self.rows,
+            categorical=() if encoding is None else encoding.categorical,
+            owners=None if encoding is None else encoding.owners,
+        )
+        return DrawnStatistics(tau, cov, N, m, *seen), kernels
+
+    def _spread(self, most: int) -> Array:
         """Pick so many rows all over, in an order that says nothing of labels, in memory."""
         ordered, _ = sorted_tensor(self.rows)
         some = ordered[tensor_on(spread_out(len(ordered), most), ordered.device)]
         return as_array(some).astype(np.float64)
-
-    def statistics(
-        self, bank: Bank, draws: BlockDraws, weights: NDArray[Any]
-    ) -> tuple[Array, Array]:
-        """Statistics of kernels on all pairs of units under draws, (F, d), and their covariance."""
-        rows = self.rows.to(precision(self.rows))
-        K = tensor_gram(rows, bank, self.unit)
-        return block_statistics(K, self._blocks(draws), self._labels(weights))
-
-    def look(
-        self,
-        draws: BlockDraws,
-        weights: NDArray[Any],
-        categorical: Sequence[int],
-        owners: Sequence[int] | None,
-    ) -> Seen:
-        """Statistics of columns and flattened spectra under draws."""
-        looks = Looks(self._blocks(draws), self._labels(weights))
-        return look_under_draws(looks, self.rows, categorical=categorical, owners=owners)
 
     def sums(
         self, sketch: SketchMap, cell: Index, cells: int, some: Index | None = None
@@ -144,8 +147,13 @@ class TensorsInUnits:
         sums.add(self.rows, by_cell)
         return sums.in_memory()
 
-    def _blocks(self, draws: BlockDraws) -> TensorBlocks:
-        return TensorBlocks(draws, self.unit, self.rows.device)
 
-    def _labels(self, weights: NDArray[Any]) -> torch.Tensor:
-        return tensor_on(weights.astype(np.int8), self.rows.device)
+def _pooled_kernels(recipe: Recipe, some: Array) -> tuple[Kernel, ...]:
+    """Kernels with bandwidths from some of the pooled rows."""
+    try:
+        kernels = recipe.of_rare(some).fit(some)
+    except InputError as error:  # what is wrong with the rows is said of the samples
+        raise InputError(str(error).replace("`rows`", "the samples")) from None
+    for kernel in kernels:
+        check_own_kernel(kernel, some[:2], some[:4])
+    return kernels

@@ -70,7 +70,7 @@ def independence_of_tensors(
         )
     caveats = check_jointly(checked_part(both[0]), checked_part(both[1]))
     done = replace(done, outcome=done.outcome.noting(caveats))
-    return done.result(INDEPENDENCE, n).done(columns=tuple(v.shape[1] for v in both))
+    return done.result(INDEPENDENCE, n).done(n_columns=tuple(v.shape[1] for v in both))
 
 
 def _holds_numbers(value: Any) -> bool:

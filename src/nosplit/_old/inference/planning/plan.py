@@ -86,7 +86,7 @@ class Plan:
 
 def _machine_factor() -> float:
     """Measured over nominal time of a small test: how much slower than nominal this machine is."""
-    from nosplit._old.families.two_sample import SwappedPairs
+    from nosplit._old.pairs.draws import SwappedPairs
     from nosplit._old.pairs.loop import accumulate_draws
     from nosplit.core.order import Natural
     from nosplit.kernels import default_kernels

@@ -7,7 +7,6 @@ matrices of whole numbers, exact in every order, so that draws that tie, tie exa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ from nosplit._old.engines.torch.products import tensor_signed_sums, unpacked_sig
 from nosplit._old.pairs.draws import BLOCK, Part, Signs
 from nosplit._types import Array
 from nosplit.core.moments import Moments
-from nosplit.core.pairings import Aligned, Band, Job, Tile
+from nosplit.core.pairings import Aligned, Job, Tile
 from nosplit.kernels.bank import Bank
 
 __all__ = ["TensorDraws", "TensorPairs"]
@@ -26,8 +25,6 @@ __all__ = ["TensorDraws", "TensorPairs"]
 PAIRS = {"cpu": 1 << 15, "cuda": 1 << 21}
 # Pairs of a product of values, which a device makes many of at a time.
 SUMMED = 1 << 12
-# Pairs whose signs are multiplied at once.
-SIGNED = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +125,6 @@ class TensorDraws:
     kept: dict[tuple[int, int, int], torch.Tensor]
 
     @property
-    def exhaustive(self) -> bool:
-        """Whether all patterns are used."""
-        return self.signs.exhaustive
-
-    @property
     def relabellings(self) -> float:
         """Patterns that may differ in their statistics."""
         return self.signs.relabellings
@@ -149,40 +141,15 @@ class TensorDraws:
         return self.kept[key]
 
     def part(self, job: Job) -> Part:
-        """Sums of the signed values over the pairs of a job, for all draws."""
+        """Sums of the signed values over the pairs of a tile, for all draws."""
+        assert isinstance(job, Tile)  # other pairs have closed forms
         values = self.units.on_device(job)
         moments = moments_of(values, job)
         second = moments.n * moments.second_moment
-        return Part(moments, self._sums(values, job).cpu().numpy(), second)
-
-    def _sums(self, values: torch.Tensor, job: Job) -> torch.Tensor:
-        if isinstance(job, Tile):
-            if job.a == job.b:
-                values = values.triu(1)
-            left, right = self.columns(job.a), self.columns(job.b)
-            return tensor_signed_sums(left, values, right)
-        total: Any = 0.0
-        for start in range(0, values.shape[1], SIGNED):
-            some = range(start, min(start + SIGNED, values.shape[1]))
-            left, right = self._both(job, some)
-            total = total + (left * right).double() @ values[:, some.start : some.stop].double().T
-        return total
-
-    def _both(self, job: Aligned | Band, some: range) -> tuple[torch.Tensor, torch.Tensor]:
-        """Signs of both units of some of the pairs of a job."""
-        if isinstance(job, Aligned):
-            parts = [self._signs(u[some.start : some.stop]) for u in (job.a, job.b)]
-            return parts[0], parts[1]
-        n, first = len(job.units), job.units.start
-        place = np.arange(some.start, some.stop)
-        units = first + place % n
-        every = self.signs.columns(range(first, first + n + job.R)).astype(np.int8)
-        device = self.units.x.device
-        left, right = units - first, units - first + place // n + 1
-        return (
-            torch.from_numpy(every[:, left]).to(device),
-            torch.from_numpy(every[:, right]).to(device),
-        )
+        if job.a == job.b:
+            values = values.triu(1)
+        sums = tensor_signed_sums(self.columns(job.a), values, self.columns(job.b))
+        return Part(moments, sums.cpu().numpy(), second)
 
     def _signs(self, units: range) -> torch.Tensor:
         """Signs of some units; random ones travel eight to a byte."""
