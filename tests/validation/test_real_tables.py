@@ -13,6 +13,8 @@ from nosplit import classifier_test, column_tests, k_sample_test, two_sample_tes
 
 pytestmark = pytest.mark.usefixtures("scikit_learn")
 
+# 124 v 52 rows in five folds: the classifier has p = .014, so that .01 is missed.
+MISSED = "penguins by island: Dream, Torgersen"
 CLEAR_PAIRS = [
     "penguins by species: Adelie, Chinstrap",
     "penguins by species: Adelie, Gentoo",
@@ -56,7 +58,7 @@ def test_clear_differences_are_found(found, name):
     assert tests.adjusted.min() <= 0.01
     assert tests.differing(0.01)
     assert k_sample_test([pair.x, pair.y]).pvalue <= 0.01
-    assert classifier_test(pair.x, pair.y).reject(0.05)
+    assert classifier_test(pair.x, pair.y).pvalue <= (0.05 if name == MISSED else 0.01)
 
 
 @pytest.mark.parametrize("name", CLEAR_PAIRS)

@@ -48,8 +48,10 @@ def compare_pairs(
     """
     once = cache(lambda some: tests(some, None))
     if samples <= MAX_CLOSED:
-        pvalue = lambda some: _pvalue(once(some))  # noqa: E731
-        adjusted = [closed_testing(pair, samples, control, pvalue) for pair in pairs]
+        adjusted = [
+            closed_testing(pair, samples, control, lambda some: _pvalue(once(some)))
+            for pair in pairs
+        ]
         return [once(pair) for pair in pairs], adjusted, "closed testing"
     wanted = min(DRAWS_A_COMPARISON * len(pairs) - 1, MAX_DRAWS)
     found = [tests(pair, None) if exactly else _with_more(tests, pair, wanted) for pair in pairs]
